@@ -19,13 +19,16 @@ struct SQLErrorTests {
 
     @Test(
         "what is too large blocks the order whose table is known",
-        arguments: [SQLITE_TOOBIG, SQLITE_NOMEM]
+        arguments: [
+            (SQLITE_TOOBIG, SQLLimits.sizeText),
+            (SQLITE_NOMEM, "more than a statement may hold in memory (96 MiB)"),
+        ]
     )
-    func size(code: Int32) {
+    func size(code: Int32, cause: String) {
         let error = SQLError(resultCode: code, target: Self.name)
         #expect(!error.concernsOneOrder)
         let sized = error.sized(at: "p").sized(at: "q")
-        let obstacle = Obstacle(.size, at: "p", cause: SQLLimits.sizeText)
+        let obstacle = Obstacle(.size, at: "p", cause: cause)
         #expect(sized.failure == .blocked(obstacle))
         #expect(sized.concernsOneOrder)
     }
@@ -86,7 +89,8 @@ struct SQLErrorTests {
             ),
             (
                 SQLError(resultCode: SQLITE_NOMEM, target: Self.name),
-                "(storage): a disk is full or fails, or memory is short, SQLite result 7"
+                "(storage): a table or trigger asks for more than a statement may hold in memory"
+                    + " (96 MiB); delete or shorten what is that long, SQLite result 7"
             ),
         ]
         for (error, text) in cases {

@@ -9,14 +9,10 @@ extension ForeignKeyPlanner {
         _ table: TableShape,
         _ root: Root
     ) -> String? {
-        let (name, found) = (
-            Dialect.column(rule.column, of: table.reference), Dialect.shape(rule.column, in: table)
-        )
         let value = Dialect.userText(rule.idType)
         switch root {
-        case .match, .check: return isFound(rule, inside, name, found, value)
-        case .nonCanonical:
-            return isFoundOtherwise(rule, inside, name, found, value)
+        case .match, .check: return isFound(rule, inside, table, value)
+        case .nonCanonical: return isFoundOtherwise(rule, inside, table, value)
         case .literal, .spelled: return nil
         }
     }
@@ -24,13 +20,16 @@ extension ForeignKeyPlanner {
     private func isFound(
         _ rule: TableRule,
         _ inside: InsideValue,
-        _ name: String,
-        _ found: ColumnShape?,
+        _ table: TableShape,
         _ value: String
     ) -> String {
+        let (name, found) = (
+            Dialect.column(rule.column, of: table.reference), Dialect.shape(rule.column, in: table)
+        )
         let not = [unlike(rule, inside, value), isUnremovable(rule, name)].compactMap(\.self)
         let holds = Dialect.holds(inside, name, found, value, foldsCase: foldsCase(rule))
-        return not.isEmpty ? holds : "(\(holds) AND NOT \(anyOf(not)))"
+        let condition = not.isEmpty ? holds : "(\(holds) AND NOT \(anyOf(not)))"
+        return Dialect.sparing(rule.column, in: table, inside, of: value, condition)
     }
 
     /// True for an array that no element can be taken out of; `nil` where there is none.
@@ -46,16 +45,19 @@ extension ForeignKeyPlanner {
     private func isFoundOtherwise(
         _ rule: TableRule,
         _ inside: InsideValue,
-        _ name: String,
-        _ found: ColumnShape?,
+        _ table: TableShape,
         _ value: String
     ) -> String? {
+        let (name, found) = (
+            Dialect.column(rule.column, of: table.reference), Dialect.shape(rule.column, in: table)
+        )
         let foldsCase = foldsCase(rule)
         let holds = Dialect.holds(inside, name, found, value, foldsCase: foldsCase)
         let otherwise = Dialect.holdsOtherwise(inside, name, found, value, foldsCase: foldsCase)
         let stays = [unlike(rule, inside, value), isUnremovable(rule, name)].compactMap(\.self)
         let terms = [otherwise].compactMap(\.self) + stays.map { "(\(holds) AND \($0))" }
-        return terms.isEmpty ? nil : anyOf(terms)
+        guard !terms.isEmpty else { return nil }
+        return Dialect.sparing(rule.column, in: table, inside, of: value, anyOf(terms))
     }
 
     /// Finds rows by the value of a parent's row, which stands inside their column.
@@ -84,13 +86,7 @@ extension ForeignKeyPlanner {
     func isInside(_ rule: TableRule, _ table: TableShape, _ parent: TableShape) -> String? {
         guard let inside = rule.inside, let via = rule.via else { return nil }
         let value = Dialect.text(Dialect.column(via.column, of: parent.reference))
-        return isFound(
-            rule,
-            inside,
-            Dialect.column(rule.column, of: table.reference),
-            Dialect.shape(rule.column, in: table),
-            value
-        )
+        return isFound(rule, inside, table, value)
     }
 
     /// True where it holds that value in a way that ``isInside(_:_:_:)`` does not find.
@@ -100,13 +96,8 @@ extension ForeignKeyPlanner {
         _ parent: TableShape
     ) -> String? {
         guard let inside = rule.inside, let via = rule.via else { return nil }
-        return isFoundOtherwise(
-            rule,
-            inside,
-            Dialect.column(rule.column, of: table.reference),
-            Dialect.shape(rule.column, in: table),
-            Dialect.text(Dialect.column(via.column, of: parent.reference))
-        )
+        let value = Dialect.text(Dialect.column(via.column, of: parent.reference))
+        return isFoundOtherwise(rule, inside, table, value)
     }
 
     /// The column of the value takes texts for equal that differ by their case.

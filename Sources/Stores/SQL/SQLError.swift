@@ -85,7 +85,8 @@ struct SQLError: Error, Sendable, CustomStringConvertible {
     /// Adds the table to an error about a size.
     func sized(at table: String?) -> SQLError {
         guard kind == .oversized || isOutOfMemory, obstacle == nil, let table else { return self }
-        let obstacle = Obstacle(.size, at: table, cause: SQLLimits.sizeText)
+        let cause = isOutOfMemory ? Self.heapText : SQLLimits.sizeText
+        let obstacle = Obstacle(.size, at: table, cause: cause)
         return SQLError(.oversized, target: target, obstacle)
     }
 

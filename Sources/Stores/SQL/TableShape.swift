@@ -33,6 +33,8 @@ struct TableShape: Sendable {
     var rowKeys: [String] = []
     /// SQLite: triggers of the application run when its rows change.
     var hasTriggers = false
+    /// SQLite: conditions pass over values that are longer than is read.
+    var sparesLongValues = false
     /// SQLite: rows have a rowid, the one of ``rowKeys``.
     var hasRowID = false
 

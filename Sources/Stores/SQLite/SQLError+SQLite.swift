@@ -17,6 +17,10 @@ extension SQLError {
     /// Statements want more than `CSQLITEGUARD_HEAP_MAX`, or memory is short.
     var isOutOfMemory: Bool { code == .sqlite(SQLITE_NOMEM) }
 
+    /// That bound in words.
+    static let heapText =
+        "more than a statement may hold in memory (\(Int(CSQLITEGUARD_HEAP_MAX) >> 20) MiB)"
+
     /// `SQLITE_READONLY_DBMOVED`, whose macro Swift does not import.
     private static let movedCode = SQLITE_READONLY | 4 << 8
 
@@ -92,6 +96,8 @@ extension SQLError {
         case SQLITE_READONLY: "the service may not write the file"
         case SQLITE_CORRUPT: "the database is damaged"
         case SQLITE_FULL: "the disk is full"
+        case SQLITE_NOMEM:
+            "a table or trigger asks for \(heapText); delete or shorten what is that long"
         default: nil
         }
     }

@@ -7,6 +7,7 @@ struct SQLiteCatalog {
     static let versionSQL = "PRAGMA main.schema_version"
 
     let db: Database
+    var sparesLongValues = false
 
     func read() throws -> SQLSchema {
         let rows = try Row.fetchAll(
@@ -29,6 +30,7 @@ struct SQLiteCatalog {
     private func shape(_ row: Row, _ names: [String: String]) throws -> TableShape {
         let (name, kind): (String, String) = (row["name"], row["type"])
         var shape = TableShape(name: name, reference: SQLiteDialect.quoted(name))
+        shape.sparesLongValues = sparesLongValues
         shape.isOwn = !name.lowercased().hasPrefix("sqlite_")
         guard kind == "table" else {
             shape.problem = "'\(name)' is a \(kind), not a table"

@@ -54,6 +54,12 @@ enum SQLiteConnection {
             SQLITE_LIMIT_LENGTH,
             Int32(SQLLimits.valueBytes)
         )
+        code = unsafe csqliteguard_add_long_values(
+            db.sqliteConnection,
+            SQLiteDialect.Function.bytes,
+            SQLiteDialect.Function.holds
+        )
+        guard code == SQLITE_OK else { throw SQLError(resultCode: code, target: name) }
         // Before anything reads the schema.
         code = unsafe csqliteguard_trust_json(db.sqliteConnection)
         guard code == SQLITE_OK else { throw SQLError(resultCode: code, target: name) }

@@ -8,11 +8,16 @@ struct SQLiteDiagnosis {
     private(set) var plan: SQLPlan<SQLiteDialect>?
 
     /// Runs it; ``plan`` stays `nil` when anything forbids to purge.
-    init(_ reader: SQLiteReader, _ rules: WorkRules, at now: WallTime) throws(SQLError) {
+    init(
+        _ reader: SQLiteReader,
+        _ rules: WorkRules,
+        at now: WallTime,
+        sparingLongValues: Bool = false
+    ) throws(SQLError) {
         self.reader = reader
         try reader.reading(deadline: SQLiteLimits.diagnosisDeadline) {
             () throws(SQLError) -> Void in
-            let schema = try Self.schema(reader)
+            let schema = try Self.schema(reader, sparingLongValues: sparingLongValues)
             var maker = SQLPlanMaker<SQLiteDialect>(rules, schema)
             let made = maker.make()
             found = maker.found
@@ -58,9 +63,12 @@ struct SQLiteDiagnosis {
         }
     }
 
-    static func schema(_ reader: SQLiteReader) throws(SQLError) -> SQLSchema {
+    static func schema(
+        _ reader: SQLiteReader,
+        sparingLongValues: Bool = false
+    ) throws(SQLError) -> SQLSchema {
         do {
-            return try SQLiteCatalog(db: reader.db).read()
+            return try SQLiteCatalog(db: reader.db, sparesLongValues: sparingLongValues).read()
         } catch {
             throw SQLError(error, target: reader.target)
         }

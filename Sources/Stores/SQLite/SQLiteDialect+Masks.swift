@@ -8,6 +8,9 @@ extension SQLiteDialect {
         static let isMask = "expunged_is_mask"
         /// A text with each needle replaced; NULL without one.
         static let mention = "expunged_mention"
+        /// How long a value is, and whether it may hold a text, without all of it in memory.
+        static let bytes = "expunged_bytes"
+        static let holds = "expunged_holds"
         /// A text without the escapes of JSON.
         static let unescaped = "expunged_unescaped"
     }
@@ -16,6 +19,14 @@ extension SQLiteDialect {
         _ mask: ColumnMask,
         in table: TableShape,
         computed: inout [ColumnMask]
+    ) -> (value: String, test: String) {
+        let (value, test) = replacement(mask, in: table)
+        return (value: value, test: sparing(mask.column, in: table, test))
+    }
+
+    private static func replacement(
+        _ mask: ColumnMask,
+        in table: TableShape
     ) -> (value: String, test: String) {
         let column = column(mask.column, of: table.reference)
         switch mask.strategy {
@@ -27,7 +38,9 @@ extension SQLiteDialect {
             // The label keeps equal values of two columns apart.
             let label = constant("\(table.name).\(mask.column)")
             return (value: "\(Function.hash)(\(column), \(label))", test: isMask(column))
-        case .random: return (value: "\(Function.random)(\(column))", test: isMask(column))
+        case .random:
+            let isThere = "iif(typeof(\(column)) = 'null', NULL, 1)"
+            return (value: "\(Function.random)(\(isThere))", test: isMask(column))
         case .truncate(let length): return cut(column, at: length)
         // Only of a part, which the check sees to.
         case .remove: return (value: column, test: "1")

@@ -102,6 +102,54 @@ enum SQLiteDialect: SQLDialect {
         }
     }
 
+    // MARK: Long values
+
+    /// How many bytes a text or blob has, by its row; `nil` where the plan spares no long values,
+    /// or where rows have no rowid.
+    static func byteCount(of name: String, in table: TableShape) -> String? {
+        guard let place = rowPlace(of: name, in: table) else { return nil }
+        return "CASE WHEN typeof(\(column(name, of: table.reference))) IN ('text', 'blob')"
+            + " THEN \(Function.bytes)(\(place)) ELSE 0 END"
+    }
+
+    private static func rowPlace(of name: String, in table: TableShape) -> String? {
+        guard table.sparesLongValues, table.hasRowID,
+            let row = table.rowKeys.first?.split(separator: ".").last
+        else { return nil }
+        return "\(literal(table.name)), \(literal(name)), \(table.reference).\(row)"
+    }
+
+    static func sparing(
+        _ name: String,
+        in table: TableShape,
+        _ inside: InsideValue,
+        of value: String,
+        _ condition: String
+    ) -> String {
+        guard let place = rowPlace(of: name, in: table) else { return condition }
+        var isJSON = false
+        if case .json = inside { isJSON = true }
+        let holds = "\(Function.holds)(\(place), \(value), \(isJSON ? 1 : 0))"
+        // The condition fails where such a value may hold it.
+        let long = "CASE WHEN \(holds) THEN \(condition) ELSE 0 END"
+        return sparing(name, in: table, condition, else: long)
+    }
+
+    /// An index that has all that a statement names is read with its values: `coalesce` names all
+    /// columns, and reads none.
+    static func sparing(
+        _ name: String,
+        in table: TableShape,
+        _ expression: String,
+        else other: String = "0"
+    ) -> String {
+        guard let bytes = byteCount(of: name, in: table) else { return expression }
+        let columns = table.columns.prefix(SQLiteLimits.namedColumns)
+            .map { column($0.name, of: table.reference) }.joined(separator: ", ")
+        return "CASE WHEN \(bytes) + coalesce(0, \(columns)) <= \(SQLLimits.valueBytes)"
+            + " THEN \(expression) ELSE \(other) END"
+    }
+
     // MARK: Ids
 
     /// Compares as the column does, and by text, so that neither type nor collation lets a held row
@@ -116,6 +164,10 @@ enum SQLiteDialect: SQLDialect {
     }
 
     static func match(_ rule: TableRule, _ table: TableShape, id: String) -> String {
+        sparing(rule.column, in: table, equals(rule, table, id))
+    }
+
+    private static func equals(_ rule: TableRule, _ table: TableShape, _ id: String) -> String {
         let column = column(rule.column, of: table.reference)
         guard rule.idType != .mixed else {
             let number = "CAST(\(id) AS INTEGER)"
@@ -141,18 +193,20 @@ enum SQLiteDialect: SQLDialect {
     static func check(_ rule: TableRule, _ table: TableShape) -> String {
         let column = column(rule.column, of: table.reference)
         let candidates = "\(column) IN (SELECT \(user))"
-        return switch rule.idType {
-        case .text: "\(candidates) AND CAST(\(column) AS BLOB) = CAST(\(user) AS BLOB)"
-        case .integer:
-            "\(candidates) AND \(isTyped(rule, column))"
-                + " AND CAST(CAST(\(column) AS INTEGER) AS TEXT) = CAST(\(user) AS TEXT)"
-        case .blob: "\(candidates) AND hex(\(column)) = hex(\(user))"
-        case .mixed:
-            "\(column) IN (SELECT \(user) UNION ALL SELECT CAST(\(user) AS INTEGER))"
-                + " AND (CAST(\(column) AS TEXT) = \(user) OR typeof(\(column)) = 'real'"
-                + " AND CAST(CAST(\(column) AS INTEGER) AS TEXT) = \(user))"
-        case .uuid: "0"
-        }
+        let found =
+            switch rule.idType {
+            case .text: "\(candidates) AND CAST(\(column) AS BLOB) = CAST(\(user) AS BLOB)"
+            case .integer:
+                "\(candidates) AND \(isTyped(rule, column))"
+                    + " AND CAST(CAST(\(column) AS INTEGER) AS TEXT) = CAST(\(user) AS TEXT)"
+            case .blob: "\(candidates) AND hex(\(column)) = hex(\(user))"
+            case .mixed:
+                "\(column) IN (SELECT \(user) UNION ALL SELECT CAST(\(user) AS INTEGER))"
+                    + " AND (CAST(\(column) AS TEXT) = \(user) OR typeof(\(column)) = 'real'"
+                    + " AND CAST(CAST(\(column) AS INTEGER) AS TEXT) = \(user))"
+            case .uuid: "0"
+            }
+        return sparing(rule.column, in: table, found)
     }
 
     /// The SQL function that reads a value as an id.
@@ -184,7 +238,8 @@ enum SQLiteDialect: SQLDialect {
             )
         case .integer, .blob, .uuid: break
         }
-        return terms.isEmpty ? nil : terms.joined(separator: " OR ")
+        guard !terms.isEmpty else { return nil }
+        return sparing(rule.column, in: table, terms.joined(separator: " OR "))
     }
 
     /// Also an id that no column of this type should hold: `abc` in an INTEGER column.
@@ -192,12 +247,15 @@ enum SQLiteDialect: SQLDialect {
         guard shape(rule.column, in: table)?.isLoose ?? false else { return nil }
         let column = column(rule.column, of: table.reference)
         let text = "CAST(\(column) AS TEXT) = \(user)"
-        return switch rule.idType {
-        case .integer: "\(column) >= '' AND (\(column) = \(user) OR \(text))"
-        case .blob:
-            "\(column) IN (\(user), CAST(\(user) AS BLOB)) OR (\(column) < x'' AND \(text))"
-        case .text, .uuid, .mixed: nil
-        }
+        let found: String? =
+            switch rule.idType {
+            case .integer: "\(column) >= '' AND (\(column) = \(user) OR \(text))"
+            case .blob:
+                "\(column) IN (\(user), CAST(\(user) AS BLOB))"
+                    + " OR (\(column) < x'' AND \(text))"
+            case .text, .uuid, .mixed: nil
+            }
+        return found.map { sparing(rule.column, in: table, $0) }
     }
 
     static func idText(_ column: String, _ type: IDType) -> String { "\(column) COLLATE BINARY" }
@@ -207,10 +265,11 @@ enum SQLiteDialect: SQLDialect {
     static func pages(_ rule: TableRule, _ table: TableShape) -> (first: String, next: String) {
         let column = column(rule.column, of: table.reference)
         let typed = isTyped(rule, column)
+        let value = sparing(rule.column, in: table, column, else: "NULL")
         let place = table.hasRowID ? table.rowKeys[0] : "\(column) COLLATE BINARY"
         let select =
             table.hasRowID
-            ? "SELECT \(place), \(column), \(typed) FROM \(table.reference) WHERE "
+            ? "SELECT \(place), \(value), \(typed) FROM \(table.reference) WHERE "
             : "SELECT DISTINCT \(column), \(column), 1 FROM \(table.reference) WHERE \(typed) AND "
         let order = " ORDER BY \(place) LIMIT \(SQLLimits.pageRows)"
         return (first: select + "1" + order, next: select + "\(place) > \(key)" + order)

@@ -28,6 +28,9 @@ enum SQLiteLimits {
     /// Columns whose bytes are counted: a sum of as many terms is an expression that SQLite takes.
     static let sizedColumns = 500
 
+    /// Columns that one function takes (`SQLITE_MAX_FUNCTION_ARG`), with some to spare.
+    static let namedColumns = 100
+
     /// How long we wait for another writer before the answer is "throttled".
     static let busyTimeout = Duration.seconds(2)
 

@@ -5,14 +5,20 @@ internal import Lifecycle
 /// leaves no trace in it.
 struct SQLitePurgeProgress: Sendable {
     /// How the orders of a transaction are kept from spoiling each other.
-    enum Isolation: Sendable {
+    enum Isolation: Int, Sendable {
         /// No savepoints: the fastest, and right as long as nothing fails.
         case optimistic
         /// A savepoint per order, after one has failed.
         case savepoints
-        /// A transaction per order, after a COMMIT has failed on a deferred constraint or a trigger
-        /// has rolled the whole transaction back.
+        /// A transaction per order, after a COMMIT has failed on a deferred constraint, a trigger
+        /// has rolled the whole transaction back, or a value is too long: for a savepoint SQLite
+        /// keeps all pages that a statement changes in memory.
         case single
+        /// The same by a plan that spares long values, until the order is done.
+        case sparing
+
+        var next: Isolation { Isolation(rawValue: rawValue + 1) ?? self }
+        var isAlone: Bool { self == .single || self == .sparing }
     }
 
     /// Where an order with more rows than one transaction takes goes on.

@@ -42,8 +42,8 @@ struct SQLitePurgeTransaction {
                 return try work(progress)
             } catch {
                 rollBack()
-                guard error.concernsOneOrder, progress.isolation != .single else { throw error }
-                return isolating(progress)
+                guard error.concernsOneOrder, progress.isolation != .sparing else { throw error }
+                return isolating(progress, progress.isolation.next)
             }
         }
     }
@@ -62,6 +62,7 @@ struct SQLitePurgeTransaction {
             let isOrderDone = try take(&after, since: start)
             after.skipAnswered()
             let isTimeUp = clock.uptime() - start >= SQLiteLimits.chunkTransactionSoft
+            if isOrderDone, after.isolation == .sparing { after.isolation = .single }
             if !isOrderDone || after.isolation == .single || isTimeUp { break }
         }
         return try commit(after, from: progress, since: start)
@@ -80,22 +81,24 @@ struct SQLitePurgeTransaction {
         guard progress.isolation != .optimistic else {
             return try work(&progress, since: start)
         }
-        try reader.execute("SAVEPOINT expunged_order")
+        let isAlone = progress.isolation.isAlone
+        if !isAlone { try reader.execute("SAVEPOINT expunged_order") }
         do {
             let isDone = try work(&progress, since: start)
-            try reader.execute("RELEASE expunged_order")
+            if !isAlone { try reader.execute("RELEASE expunged_order") }
             return isDone
         } catch {
-            // A trigger with RAISE(ROLLBACK) has already ended the transaction for everyone.
-            guard error.concernsOneOrder, reader.db.isInsideTransaction else {
-                if error.concernsOneOrder, progress.isolation == .single {
-                    try reader.execute("BEGIN IMMEDIATE")
-                    return fail(&progress, index, error)
-                }
-                throw error
+            let isSpared = error.kind != .oversized || progress.isolation == .sparing
+            guard error.concernsOneOrder, isSpared else { throw error }
+            if isAlone {
+                // A trigger with RAISE(ROLLBACK) has ended it already.
+                rollBack()
+                try reader.execute("BEGIN IMMEDIATE")
+            } else {
+                guard reader.db.isInsideTransaction else { throw error }
+                try reader.execute("ROLLBACK TO expunged_order")
+                try reader.execute("RELEASE expunged_order")
             }
-            try reader.execute("ROLLBACK TO expunged_order")
-            try reader.execute("RELEASE expunged_order")
             return fail(&progress, index, error)
         }
     }
@@ -300,10 +303,10 @@ struct SQLitePurgeTransaction {
             try reader.execute("COMMIT")
         } catch {
             // What violates a deferred key is seen only while the transaction is open.
-            let named = before.isolation == .single ? finder.named(error) : error
+            let named = before.isolation.isAlone ? finder.named(error) : error
             rollBack()
             guard error.concernsOneOrder else { throw error }
-            guard before.isolation == .single else { return isolating(before, .single) }
+            guard before.isolation.isAlone else { return isolating(before, .single) }
             var failed = before
             failed.skipAnswered()
             _ = fail(&failed, failed.next, named)
@@ -331,14 +334,13 @@ struct SQLitePurgeTransaction {
         return progress
     }
 
-    /// The same progress, to be tried again with the next stronger isolation.
+    /// The same progress, to be tried again with a stronger isolation.
     private func isolating(
         _ progress: SQLitePurgeProgress,
-        _ isolation: SQLitePurgeProgress.Isolation? = nil
+        _ isolation: SQLitePurgeProgress.Isolation
     ) -> SQLitePurgeProgress {
         var progress = progress
-        progress.isolation =
-            isolation ?? (progress.isolation == .optimistic ? .savepoints : .single)
+        progress.isolation = isolation
         return progress
     }
 

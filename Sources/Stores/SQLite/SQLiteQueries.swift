@@ -78,18 +78,11 @@ struct SQLiteChunkQueries {
         guard let sizes else { return Fitting(rowCount: rowsMax, lowest: place) }
         try sizes.bind(SQLParameters(limit: rowsMax, key: .integer(place)))
         var found = Fitting(lowest: place)
-        do throws(SQLError) {
-            _ = try sizes.walk { size in
-                found.rowCount += 1
-                found.byteCount += size
-                if hasCursor, case .integer(let key)? = sizes.key().first { found.lowest = key }
-                return !found.isFull
-            }
-        } catch {
-            // A deletion reads no value: that row goes alone.
-            guard error.kind == .oversized, found.rowCount > 0 || !hasCursor else { throw error }
-            found.rowCount = max(1, found.rowCount)
-            found.byteCount = Int64(SQLiteLimits.chunkBytes)
+        _ = try sizes.walk { size in
+            found.rowCount += 1
+            found.byteCount += size
+            if hasCursor, case .integer(let key)? = sizes.key().first { found.lowest = key }
+            return !found.isFull
         }
         return found
     }

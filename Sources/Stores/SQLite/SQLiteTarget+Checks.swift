@@ -19,10 +19,18 @@ extension SQLiteTarget {
         }
     }
 
-    func examine(_ holds: [RowFilter] = []) async throws -> (found: SQLFindings, plan: Plan?) {
+    func examine(
+        _ holds: [RowFilter] = [],
+        sparingLongValues isSparing: Bool = false
+    ) async throws -> (found: SQLFindings, plan: Plan?) {
         let (rules, clock) = (configuration.workRules(holds: holds), clock)
         return try await read { reader in
-            let diagnosis = try SQLiteDiagnosis(reader, rules, at: clock.wall())
+            let diagnosis = try SQLiteDiagnosis(
+                reader,
+                rules,
+                at: clock.wall(),
+                sparingLongValues: isSparing
+            )
             return (found: diagnosis.found, plan: diagnosis.plan)
         }
     }

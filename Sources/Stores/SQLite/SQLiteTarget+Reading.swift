@@ -15,11 +15,10 @@ extension SQLiteTarget {
         var answers: [VerifyAnswer] = []
         let error = await retrying {
             while answers.count < orders.count {
-                let plan = try await ready()
                 let (rest, clock) = (orders[answers.count...], clock)
                 do {
-                    answers += try await read { reader in
-                        try Self.verify(rest, plan, reader, clock)
+                    answers += try await sparing { plan, isLast -> [VerifyAnswer] in
+                        try await read { try Self.verify(rest, plan, $0, clock, isLast) }
                     }
                 } catch let error as SQLError where error.kind == .timeout {
                     // Millions of rows that are masked already, each of which is read.
@@ -37,7 +36,8 @@ extension SQLiteTarget {
         _ orders: ArraySlice<PurgeOrder>,
         _ plan: Plan,
         _ reader: SQLiteReader,
-        _ clock: TargetClock
+        _ clock: TargetClock,
+        _ isLast: Bool
     ) throws(SQLError) -> [VerifyAnswer] {
         try reader.reading(plan) { () throws(SQLError) -> [VerifyAnswer] in
             let start = clock.uptime()
@@ -48,7 +48,7 @@ extension SQLiteTarget {
                 } catch {
                     // The next call begins with it, and finds that it alone takes so long.
                     if error.kind == .timeout, !answers.isEmpty { break }
-                    guard error.obstacle != nil else { throw error }
+                    guard error.obstacle != nil, isLast else { throw error }
                     answers.append(.failure(error.failure))
                 }
                 if clock.uptime() - start >= SQLiteLimits.transactionSoft { break }
@@ -60,48 +60,52 @@ extension SQLiteTarget {
     /// Verifies table by table, each in short read transactions.
     func verifyInPieces(_ order: PurgeOrder) async -> VerifyAnswer {
         await answering(VerifyAnswer.failure) {
-            let plan = try await ready()
-            var remaining = 0
-            for table in plan.tables where remaining == 0 {
-                guard let checking = table.work.checking else { continue }
-                let start = SQLiteRowCount(.byUser)
-                let left = try await count(order, from: start, of: table, checking, plan) {
-                    $0.found > 0
-                }
-                remaining = left.found
-            }
-            let clock = clock
-            let found = try await read { reader in
-                try reader.reading(plan) { () throws(SQLError) -> (Obstacle, isCause: Bool)? in
-                    var first: Obstacle?
-                    for table in plan.tables {
-                        let now = clock.wall()
-                        guard let found = try reader.obstacle(order, table, at: now) else {
-                            continue
-                        }
-                        if table.makesRowsWait(found) { return (found, isCause: true) }
-                        first = first ?? found
-                    }
-                    return first.map { ($0, isCause: false) }
-                }
-            }
-            guard remaining == 0 || found?.isCause == true else { return .remaining(remaining) }
-            return found.map { .failure(.blocked($0.0)) } ?? .clean
+            try await sparing { plan, _ in try await verifyInPieces(order, plan) }
         }
+    }
+
+    private func verifyInPieces(_ order: PurgeOrder, _ plan: Plan) async throws -> VerifyAnswer {
+        var remaining = 0
+        for table in plan.tables where remaining == 0 {
+            guard let checking = table.work.checking else { continue }
+            let start = SQLiteRowCount(.byUser)
+            let left = try await count(order, from: start, of: table, checking, plan) {
+                $0.found > 0
+            }
+            remaining = left.found
+        }
+        let clock = clock
+        let found = try await read { reader in
+            try reader.reading(plan) { () throws(SQLError) -> (Obstacle, isCause: Bool)? in
+                var first: Obstacle?
+                for table in plan.tables {
+                    let now = clock.wall()
+                    guard let found = try reader.obstacle(order, table, at: now) else {
+                        continue
+                    }
+                    if table.makesRowsWait(found) { return (found, isCause: true) }
+                    first = first ?? found
+                }
+                return first.map { ($0, isCause: false) }
+            }
+        }
+        guard remaining == 0 || found?.isCause == true else { return .remaining(remaining) }
+        return found.map { .failure(.blocked($0.0)) } ?? .clean
     }
 
     /// Counts the user's rows table by table, each in short read transactions.
     package func plan(_ order: PurgeOrder) async -> PlanAnswer {
         guard !nonCanonical.concerns(order) else { return .failure(nonCanonical.failure(order)) }
         let answer = await answering(PlanAnswer.failure) {
-            let plan = try await ready()
-            var items: [PlanItem] = []
-            for table in plan.tables {
-                let (start, counting) = (SQLiteRowCount(), table.work.counting)
-                let counted = try await count(order, from: start, of: table, counting, plan)
-                items += [counted.item(of: table)].compactMap(\.self)
+            try await sparing { plan, _ -> PlanAnswer in
+                var items: [PlanItem] = []
+                for table in plan.tables {
+                    let (start, counting) = (SQLiteRowCount(), table.work.counting)
+                    let counted = try await count(order, from: start, of: table, counting, plan)
+                    items += [counted.item(of: table)].compactMap(\.self)
+                }
+                return .items(items)
             }
-            return .items(items)
         }
         closeIfUnused()
         return answer
@@ -139,29 +143,35 @@ extension SQLiteTarget {
         where isWanted: @escaping @Sendable (UserID) -> Bool
     ) async -> UsersAnswer {
         let answer = await answering(UsersAnswer.failure) {
-            let plan = try await ready()
-            var found: Set<UserID> = []
-            for start in plan.userScans {
-                var scan = start
-                while !scan.isAtEnd {
-                    let before = scan
-                    let (page, after) = try await read { reader in
-                        var scan = before
-                        let users = try scan.next { sql, parameters throws(SQLError) in
-                            try reader.reading(plan) { () throws(SQLError) -> [[BoundValue?]] in
-                                try reader.rows(sql, parameters)
-                            }
-                        }
-                        return (users.filter(isWanted), scan)
-                    }
-                    scan = after
-                    found.formUnion(page)
-                }
-            }
-            return .found(Array(found))
+            try await sparing { plan, _ in try await users(where: isWanted, by: plan) }
         }
         closeIfUnused()
         return answer
+    }
+
+    private func users(
+        where isWanted: @escaping @Sendable (UserID) -> Bool,
+        by plan: Plan
+    ) async throws -> UsersAnswer {
+        var found: Set<UserID> = []
+        for start in plan.userScans {
+            var scan = start
+            while !scan.isAtEnd {
+                let before = scan
+                let (page, after) = try await read { reader in
+                    var scan = before
+                    let users = try scan.next { sql, parameters throws(SQLError) in
+                        try reader.reading(plan) { () throws(SQLError) -> [[BoundValue?]] in
+                            try reader.rows(sql, parameters)
+                        }
+                    }
+                    return (users.filter(isWanted), scan)
+                }
+                scan = after
+                found.formUnion(page)
+            }
+        }
+        return .found(Array(found))
     }
 
     /// Reads the ids in users' rows, in short read transactions.
@@ -169,11 +179,12 @@ extension SQLiteTarget {
         let (answers, failure) = await answers(orders, by: key) {
             reader,
             key,
-            order throws(SQLError) -> KeysAnswer in
+            order,
+            isLast throws(SQLError) -> KeysAnswer in
             do throws(SQLError) {
                 return try reader.ids(key, of: order)
             } catch {
-                guard error.obstacle != nil else { throw error }
+                guard error.obstacle != nil, isLast else { throw error }
                 return .failure(error.failure)
             }
         }
@@ -187,7 +198,11 @@ extension SQLiteTarget {
         as key: String,
         besides orders: [PurgeOrder]
     ) async -> OwnersAnswer {
-        let (answers, failure) = await answers(ids, by: key) { reader, key, id throws(SQLError) in
+        let (answers, failure) = await answers(ids, by: key) {
+            reader,
+            key,
+            id,
+            _ throws(SQLError) -> Bool in
             try reader.isNamed(id, key, besides: orders)
         }
         if let failure { return .failure(failure) }
@@ -198,25 +213,28 @@ extension SQLiteTarget {
     private func answers<Question: Sendable, Answer: Sendable>(
         _ questions: [Question],
         by name: String,
-        _ ask: @escaping @Sendable (SQLiteReader, KeyPlan, Question) throws(SQLError) -> Answer
+        _ ask: @escaping @Sendable (
+            SQLiteReader, KeyPlan, Question, _ isLast: Bool
+        ) throws(SQLError) -> Answer
     ) async -> (answers: [Answer], failure: EffectFailure?) {
         var answers: [Answer] = []
         let error = await retrying {
             while answers.count < questions.count {
-                let plan = try await ready()
-                guard let key = plan.key(name) else {
-                    throw SQLError(.planRefused, target: self.name)
-                }
                 let (rest, clock) = (questions[answers.count...], clock)
-                answers += try await read { reader in
-                    try reader.reading(plan) { () throws(SQLError) -> [Answer] in
-                        let start = clock.uptime()
-                        var answers: [Answer] = []
-                        for question in rest {
-                            answers.append(try ask(reader, key, question))
-                            if clock.uptime() - start >= SQLiteLimits.transactionSoft { break }
+                answers += try await sparing { plan, isLast -> [Answer] in
+                    guard let key = plan.key(name) else {
+                        throw SQLError(.planRefused, target: self.name)
+                    }
+                    return try await read { reader in
+                        try reader.reading(plan) { () throws(SQLError) -> [Answer] in
+                            let start = clock.uptime()
+                            var answers: [Answer] = []
+                            for question in rest {
+                                answers.append(try ask(reader, key, question, isLast))
+                                if clock.uptime() - start >= SQLiteLimits.transactionSoft { break }
+                            }
+                            return answers
                         }
-                        return answers
                     }
                 }
             }

@@ -37,7 +37,7 @@ extension SQLiteTarget {
     /// which nothing leads after the work.
     func look(
         at orders: [PurgeOrder],
-        _ plan: Plan,
+        _ holds: [RowFilter],
         _ progress: inout SQLitePurgeProgress
     ) async throws {
         let begun = clock.uptime()
@@ -46,21 +46,25 @@ extension SQLiteTarget {
             progress.looked <= progress.next || clock.uptime() - begun < SQLLimits.groupGoal
         {
             let order = orders[progress.looked]
-            for table in plan.tables where progress.answers[progress.looked] == nil {
-                guard let counting = table.work.spelled else { continue }
-                let start = SQLiteRowCount(.byUser)
-                var failure = EffectFailure.blocked(table.rule.nonCanonical)
-                do {
-                    let found = try await count(order, from: start, of: table, counting, plan) {
-                        $0.found > 0
-                    }
-                    guard found.found > 0 else { continue }
-                } catch let error as SQLError where error.obstacle != nil {
-                    failure = error.failure
-                }
-                progress.answers[progress.looked] = .failure(failure)
+            do {
+                let found = try await sparing(holds) { plan, _ in try await spelling(order, plan) }
+                if let found { progress.answers[progress.looked] = .failure(.blocked(found)) }
+            } catch let error as SQLError where error.obstacle != nil {
+                progress.answers[progress.looked] = .failure(error.failure)
             }
             progress.looked += 1
         }
+    }
+
+    private func spelling(_ order: PurgeOrder, _ plan: Plan) async throws -> Obstacle? {
+        for table in plan.tables {
+            guard let counting = table.work.spelled else { continue }
+            let start = SQLiteRowCount(.byUser)
+            let found = try await count(order, from: start, of: table, counting, plan) {
+                $0.found > 0
+            }
+            if found.found > 0 { return table.rule.nonCanonical }
+        }
+        return nil
     }
 }

@@ -24,8 +24,8 @@ package actor SQLiteTarget: FileHolding, UserListing, RowHolding, CoverageSearch
     private var queue: DatabaseQueue?
     private var reached = ReachedRules()
     var plan: Plan?
-    /// The plan under the holds that the last purge was given.
-    var heldPlan: (holds: [RowFilter], plan: Plan)?
+    /// The last plan under holds, or that spares long values.
+    var heldPlan: (holds: [RowFilter], sparesLongValues: Bool, plan: Plan)?
     /// How long the write lock was held since the last gap, and when it was let go.
     private var held = Duration.zero
     private var releasedAt = Duration.zero
@@ -55,8 +55,9 @@ package actor SQLiteTarget: FileHolding, UserListing, RowHolding, CoverageSearch
         var residualCopies: [PurgeCounts.ResidualCopies] = []
         let error = await retrying {
             while !progress.isFinished {
-                let plan = try await ready(holds)
-                try await look(at: orders, plan, &progress)
+                try await look(at: orders, holds, &progress)
+                let isSparing = progress.isolation == .sparing
+                let plan = try await ready(holds, sparingLongValues: isSparing)
                 try await rest(before: progress.resume)
                 let (before, clock) = (progress, clock)
                 let begin = clock.uptime()
@@ -137,14 +138,34 @@ package actor SQLiteTarget: FileHolding, UserListing, RowHolding, CoverageSearch
     }
 
     /// A plan; the transaction checks that it still fits the schema.
-    func ready(_ holds: [RowFilter] = []) async throws -> Plan {
-        if holds.isEmpty, let plan { return plan }
-        if let heldPlan, heldPlan.holds == holds { return heldPlan.plan }
-        guard let made = try await examine(holds).plan else {
+    func ready(
+        _ holds: [RowFilter] = [],
+        sparingLongValues isSparing: Bool = false
+    ) async throws -> Plan {
+        let isUsual = holds.isEmpty && !isSparing
+        if isUsual, let plan { return plan }
+        if let heldPlan, heldPlan.holds == holds, heldPlan.sparesLongValues == isSparing {
+            return heldPlan.plan
+        }
+        guard let made = try await examine(holds, sparingLongValues: isSparing).plan else {
             throw SQLError(.planRefused, target: name)
         }
-        if holds.isEmpty { plan = made } else { heldPlan = (holds, made) }
+        if isUsual { plan = made } else { heldPlan = (holds, isSparing, made) }
         return made
+    }
+
+    /// Works by the usual plan, and where a value stops it by one that spares long values.
+    ///
+    /// Such a plan uses no index. `body` also learns that it is the last try.
+    func sparing<Answer>(
+        _ holds: [RowFilter] = [],
+        _ body: (Plan, _ isLast: Bool) async throws -> Answer
+    ) async throws -> Answer {
+        do {
+            return try await body(ready(holds), false)
+        } catch let error as SQLError where error.kind == .oversized {
+            return try await body(ready(holds, sparingLongValues: true), true)
+        }
     }
 
     /// Tries again with a new plan when the application has changed its schema meanwhile.
