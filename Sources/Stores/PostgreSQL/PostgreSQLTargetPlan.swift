@@ -28,9 +28,11 @@ package struct PostgreSQLTargetPlan: Sendable {
 
 extension PostgreSQLTargetPlan: SQLConfiguration {
     var location: String {
-        let names = ["host", "hostaddr", "port", "dbname"]
         let given = PostgreSQLConninfo.parse(conninfo) ?? []
-        let parts = given.filter { names.contains($0.key) }.map { "\($0.key)=\($0.value)" }
-        return (parts + [database].compactMap(\.self)).joined(separator: " ")
+        let value = { (name: String) in given.last { $0.key == name }?.value }
+        let parts = ["host", "hostaddr", "port"].map { "\($0)=\(value($0) ?? "")" }
+        // The user's name is the default (PostgreSQL 15, 34.1.2).
+        let name = database ?? value("dbname") ?? value("user") ?? ""
+        return (parts + ["dbname=\(name)"]).joined(separator: " ")
     }
 }

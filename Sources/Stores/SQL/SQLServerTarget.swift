@@ -58,7 +58,6 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
     private func purgeSpelled(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         await cancellable { signal in
             var answers: [PurgeAnswer] = []
-            var looked: [Int: [PurgeCounts.Entry]] = [:]
             var tries = 0
             // Where several failed together, each gets an answer of its own.
             var isAlone = orders.count == 1
@@ -70,10 +69,9 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
                 let hadSession = session != nil
                 do {
                     let rest = orders[answers.count...]
-                    answers += try await purge(isAlone ? rest.prefix(1) : rest, &looked, signal)
+                    answers += try await purge(isAlone ? rest.prefix(1) : rest, signal)
                     tries = 0
                 } catch {
-                    looked = [:]
                     var error = forget(after: error)
                     tries += 1
                     // A session that stood idle may be gone; a plan may be older than the schema.
@@ -103,20 +101,18 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
     /// - Returns: An answer for each order that is committed; at least one.
     private func purge(
         _ orders: ArraySlice<PurgeOrder>,
-        _ looked: inout [Int: [PurgeCounts.Entry]],
         _ signal: CancelSignal
     ) async throws -> [PurgeAnswer] {
         guard let first = orders.first else { return [] }
         let holds = first.holds.compactMap(\.rows)
         let (session, plan) = try ready(signal, holds)
         let start = clock.uptime()
-        // Outside of the transaction, which a timeout would end.
-        for (index, order) in zip(orders.indices, orders) where looked[index] == nil {
-            let isLong = clock.uptime() - start >= SQLLimits.groupGoal
-            guard looked[orders.startIndex] == nil || !isLong else { break }
-            looked[index] = try session.look(at: order, plan, name)
+        // Outside of the transaction, which a timeout would end, and just before it.
+        var notes: [[PurgeCounts.Entry]] = []
+        for order in orders
+        where notes.isEmpty || clock.uptime() - start < SQLLimits.groupGoal {
+            notes.append(try session.look(at: order, plan, name))
         }
-        let notes = orders.indices.compactMap { looked[$0] }
         var answers: [PurgeAnswer] = []
         var purge = self.purge(of: first, session, plan)
         purge.counts.entries = notes[0]

@@ -66,6 +66,21 @@ import Testing
         #expect(await target.verify((few + ["x"]).map { erase($0) }).allSatisfy { $0 == .clean })
     }
 
+    @Test("a value is looked for in other spellings after the long purge of another user")
+    func looksLate() async throws {
+        let app = try PostgreSQLFixture(
+            Self.schema + Self.manyLikes + "CREATE TABLE mails(address text);"
+        )
+        let rest: @Sendable (Duration) async throws -> Void = { _ in
+            _ = try app.sql("INSERT INTO mails VALUES ('U1@X')")
+        }
+        var mails = TableRule(table: "mails", column: "address", action: .delete)
+        mails.via = ParentColumn(table: "users", column: "email")
+        let target = app.target(users, posts, likes, mails, clock: .still(rest: rest))
+        let answers = await target.purge([erase("x"), erase("u1")])
+        #expect(answers.map(\.text).last == "other_spelling", "\(answers)")
+    }
+
     @Test("a row that another table holds back spoils only its own order")
     func constraint() async throws {
         let app = try PostgreSQLFixture(

@@ -88,14 +88,19 @@ import Testing
 
     @Test("a connection string says which database it is, and no secret is part of that")
     func location() {
-        let plan = PostgreSQLTargetPlan(
-            name: TargetName("app-pg"),
-            conninfo: Secret("host=h user=canary password=canary dbname=d"),
-            schemas: [],
-            rules: []
-        )
-        let target = PostgreSQLTarget(plan: plan, hasher: StandInHasher(), clock: .still())
-        #expect(target.location?.contains("dbname=d") == true)
-        #expect(target.location?.contains("canary") == false)
+        let location = { (conninfo: String) in
+            let plan = PostgreSQLTargetPlan(
+                name: TargetName("app-pg"),
+                conninfo: Secret(conninfo),
+                schemas: [],
+                rules: []
+            )
+            return PostgreSQLTarget(plan: plan, hasher: StandInHasher(), clock: .still()).location
+        }
+        let named = location("host=h user=canary password=canary dbname=d")
+        #expect(named?.contains("dbname=d") == true && named?.contains("canary") == false)
+        // The database of a user who names none.
+        #expect(location("host=h user=d password=canary") == named)
+        #expect(location("host=h user=e") != named)
     }
 }
