@@ -35,11 +35,11 @@ internal import Lifecycle
     /// Connects to the first host of a connection string that can be written.
     ///
     /// The way to a usable session, TLS and log-in included, takes no longer than `limit`. libpq
-    /// holds no more than `memoryMax` bytes for it. Throws ``PostgreSQLFailure``.
+    /// holds no more than `memoryMax` bytes for it; `nil` is no bound. Throws ``PostgreSQLFailure``.
     package static func open(
         _ conninfo: PostgreSQLConninfo,
         within limit: Duration,
-        memoryMax: Int64 = Int64.max / 2,
+        memoryMax: Int64? = nil,
         wakeDescriptor: Int32 = -1,
         uptime: @escaping @Sendable () -> Duration
     ) throws(PostgreSQLFailure) -> PostgreSQLLink {
@@ -113,26 +113,40 @@ internal import Lifecycle
 
     // MARK: Sending
 
-    /// Sends one statement, with text or binary values in its answer; `types` are the parameters'.
+    /// Sends one statement, or the one that was prepared under a name, with text or binary values
+    /// in its answer; `types` are the parameters'.
     ///
     /// - Returns: `false` when the connection has ended.
     package func send(
-        _ sql: String,
+        _ statement: String,
+        isPrepared: Bool = false,
         _ parameters: PostgreSQLParameters,
         isBinary: Bool
     ) -> Bool {
-        let text = Array(sql.utf8CString)
+        let text = Array(statement.utf8CString)
+        let (count, format) = (Int32(parameters.count), Int32(isBinary ? 1 : 0))
         return unsafe parameters.withArrays { values, lengths, formats in
-            memory.counting {
-                unsafe PQsendQueryParams(
+            memory.counting { () -> Bool in
+                guard !isPrepared else {
+                    return unsafe PQsendQueryPrepared(
+                        handle,
+                        text,
+                        count,
+                        values,
+                        lengths,
+                        formats,
+                        format
+                    ) == 1
+                }
+                return unsafe PQsendQueryParams(
                     handle,
                     text,
-                    Int32(parameters.count),
+                    count,
                     parameters.types,
                     values,
                     lengths,
                     formats,
-                    isBinary ? 1 : 0
+                    format
                 ) == 1
             }
         }
@@ -145,30 +159,6 @@ internal import Lifecycle
         let (name, text) = (Array(name.utf8CString), Array(sql.utf8CString))
         return memory.counting {
             unsafe PQsendPrepare(handle, name, text, Int32(types.count), types) == 1
-        }
-    }
-
-    /// Sends a prepared statement.
-    ///
-    /// - Returns: `false` when the connection has ended.
-    package func send(
-        prepared name: String,
-        _ parameters: PostgreSQLParameters,
-        isBinary: Bool
-    ) -> Bool {
-        let name = Array(name.utf8CString)
-        return unsafe parameters.withArrays { values, lengths, formats in
-            memory.counting {
-                unsafe PQsendQueryPrepared(
-                    handle,
-                    name,
-                    Int32(parameters.count),
-                    values,
-                    lengths,
-                    formats,
-                    isBinary ? 1 : 0
-                ) == 1
-            }
         }
     }
 

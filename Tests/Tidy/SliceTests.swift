@@ -51,6 +51,7 @@ struct Slice: Sendable, CustomStringConvertible {
             words: ["postgres"],
             sharing: tableRules.merging(state).merging([
                 "Sources/PostgreSQL/": "the connection that the state and the stores share",
+                "Sources/Stores/MySQL/MySQLHandle.swift": "its library has the same meter",
                 "Sources/Daemon/Backup/": "a state in PostgreSQL has backups of its own",
                 "Sources/expungectl/Commands/ServiceCommands.swift":
                     "the service's own state is in such a database",

@@ -1,7 +1,7 @@
-internal import CLinux
 internal import CMariaDB
 internal import Glibc
 internal import Lifecycle
+internal import PostgreSQL
 
 /// What the library or the server said instead of an answer.
 struct MySQLFailure {
@@ -29,8 +29,7 @@ struct MySQLFailure {
     }
 
     private let mysql: UnsafeMutablePointer<MYSQL>
-    /// Bounds what the library holds, in a program with `CAllocator`.
-    private let meter: OpaquePointer?
+    private let memory = LibraryMemory(byteCountMax: Int64(SQLLimits.libraryBytes))
     let target: TargetName
     private let database: String
     private var prepared: [String: Prepared] = [:]
@@ -44,7 +43,6 @@ struct MySQLFailure {
             throw SQLError(.storage, target: plan.name)
         }
         unsafe self.mysql = mysql
-        unsafe meter = clinux_make_meter(Int64(SQLLimits.libraryBytes))
     }
 
     deinit {
@@ -52,7 +50,6 @@ struct MySQLFailure {
         if isMidway, socket >= 0 { _ = shutdown(socket, Int32(SHUT_RDWR)) }
         unsafe mysql_close(mysql)
         for entry in prepared.values { entry.close() }
-        unsafe free(UnsafeMutableRawPointer(meter))
     }
 
     var socket: Int32 { unsafe mysql_get_socket(mysql) }
@@ -261,18 +258,12 @@ struct MySQLFailure {
     ) throws(SQLError) {
         guard !isMidway else { throw SQLError(.lost, target: target) }
         isMidway = true
-        unsafe clinux_meter_begin(meter)
-        var awaited = begin()
-        clinux_meter_end()
+        var awaited = memory.counting(begin)
         while awaited != 0 {
             let came = try wait(awaited)
-            unsafe clinux_meter_begin(meter)
-            awaited = resume(came)
-            clinux_meter_end()
+            awaited = memory.counting { resume(came) }
         }
-        guard unsafe clinux_meter_is_full(meter) == 0 else {
-            throw SQLError(.oversized, target: target)
-        }
+        guard !memory.isFull else { throw SQLError(.oversized, target: target) }
         isMidway = false
     }
 

@@ -217,7 +217,7 @@ final class PostgreSQLSession {
         case .known(let known): name = known
         }
         do throws(SQLError) {
-            return try perform(sql) { send(prepared: name, values) }
+            return try perform(sql) { send(name, values, isPrepared: true) }
         } catch {
             // The columns of the table are others (0A000), or a pooler has handed us the session of
             // somebody else (26000).
@@ -251,23 +251,12 @@ final class PostgreSQLSession {
         }
     }
 
-    private func send(_ sql: String, _ values: [String?]) -> Bool {
-        withParameters(values) { link.send(sql, $0, isBinary: false) }
-    }
-
-    private func send(prepared name: String, _ values: [String?]) -> Bool {
-        withParameters(values) { link.send(prepared: name, $0, isBinary: false) }
-    }
-
-    /// Hands on the values as text, and wipes the copy.
-    private func withParameters(
-        _ values: [String?],
-        _ body: (PostgreSQLParameters) -> Bool
-    ) -> Bool {
+    /// Sends the values as text, and wipes the copy.
+    private func send(_ sql: String, _ values: [String?], isPrepared: Bool = false) -> Bool {
         var parameters = PostgreSQLParameters()
         for value in values { parameters.append(text: value) }
         defer { parameters.wipe() }
-        return body(parameters)
+        return link.send(sql, isPrepared: isPrepared, parameters, isBinary: false)
     }
 
     private func answer(until deadline: Duration) throws(SQLError) -> PostgreSQLRows {
@@ -322,6 +311,8 @@ extension PostgreSQLRows {
         _ target: TargetName
     ) throws(SQLError) {
         let columns = 0..<result.columnCount
+        // Rows come one by one, and are all of the same types.
+        if rows.isEmpty { types = columns.map { result.type(at: $0) } }
         for index in 0..<result.rowCount {
             let row = result.row(index)
             let values = columns.map { column -> String? in
@@ -334,7 +325,6 @@ extension PostgreSQLRows {
             try SQLLimits.add(rowOf: values.count, bytes: bytes, to: &size, of: target)
             rows.append(values)
         }
-        types = columns.map { result.type(at: $0) }
         changedCount = result.rowTotal
     }
 }

@@ -153,7 +153,7 @@ final class PostgreSQLConnection {
             awaited.append(.preparation(sql))
             statements.notePrepared(sql, true)
         }
-        guard link.send(prepared: statement.name, parameters, isBinary: true) else {
+        guard link.send(statement.name, isPrepared: true, parameters, isBinary: true) else {
             throw gone(.lost)
         }
         awaited.append(.statement(mustChange: mustChange))
