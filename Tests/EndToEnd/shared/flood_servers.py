@@ -67,10 +67,10 @@ class PostgreSQLFlood(Flood):
         source.read(1)
         column = struct.pack("!H", 1) + b"a\0" + struct.pack("!IHIhih", 0, 0, 25, -1, -1, 0)
         client.sendall(message(b"1", b"") + message(b"2", b"") + message(b"T", column))
-        value = b"y" * 1000
+        value = b"y" * 100_000  # The bytes are to end the answer, and not the time that rows take.
         repeated = {
             "rows": message(b"D", struct.pack("!HI", 1, len(value)) + value),
-            "notifications": message(b"A", struct.pack("!I", 1) + b"channel\0payload\0"),
+            "notifications": message(b"A", struct.pack("!I", 1) + b"channel\0payload\0") * 500,
         }
         number = 0
         while True:
@@ -84,7 +84,7 @@ class PostgreSQLFlood(Flood):
                 client.sendall(b"".join(message(b"S", b"name%d\0value\0" % n) for n in range(number, number + 100)))
                 number += 100
             else:
-                client.sendall(repeated[self.mode] * 500)
+                client.sendall(repeated[self.mode])
 
 
 class MySQLFlood(Flood):
@@ -158,7 +158,7 @@ class MySQLFlood(Flood):
             client.sendall(self.column(2 + index, b"c"))
         client.sendall(self.packet(2 + self.columns, end))
         number = 3 + self.columns
-        row = b"\0\0" + self.text(b"y" * 1000) * self.columns
+        row = b"\0\0" + self.text(b"y" * 100_000) * self.columns
         while True:
-            client.sendall(b"".join(self.packet(number + index, row) for index in range(200)))
-            number += 200
+            client.sendall(b"".join(self.packet(number + index, row) for index in range(2)))
+            number += 2
