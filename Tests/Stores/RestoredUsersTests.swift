@@ -216,6 +216,17 @@ import Testing
         #expect(users.count == 4500 && !users.contains("77777"))
     }
 
+    @Test("PostgreSQL: a value that is too long to be an id stops no list")
+    func longValue() async throws {
+        let app = try PostgreSQLFixture(
+            "CREATE TABLE t(u text); INSERT INTO t VALUES ('a'), (repeat('x', 70000000)), ('z')"
+        )
+        let target = app.target(TableRule(table: "t", column: "u", action: .delete))
+        #expect(Self.names(await target.users { _ in true }) == ["a", "z"])
+        #expect(await target.purge([order("a")]).first?.rowCounts == [1])
+        #expect(await target.verify([order("a"), order("z")]) == [.clean, .remaining(1)])
+    }
+
     @Test("S3: prefixes of any separator and whole keys tell their users, over pages")
     func keys() async throws {
         let fixture = try S3Fixture()

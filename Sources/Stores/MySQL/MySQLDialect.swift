@@ -128,7 +128,7 @@ enum MySQLDialect: SQLDialect {
         let sql = { (condition: String) in
             let page = """
                 SELECT DISTINCT \(column) AS \(name) FROM \(table.reference) \
-                WHERE \(column) IS NOT NULL\(condition) ORDER BY \(name) \
+                WHERE octet_length(\(column)) <= \(SQLLimits.idBytes)\(condition) ORDER BY \(name) \
                 LIMIT \(SQLLimits.pageRows)
                 """
             let spelled = isText ? " JOIN \(table.reference) AS t ON \(outer) = q.\(name)" : ""

@@ -180,13 +180,16 @@ enum PostgreSQLDialect: SQLDialect {
         let place = isExact ? column : bytes(column)
         let isText = rule.idType == .uuid || rule.idType == .text
         let isNumeric = isNumeric(rule, table)
+        let isLoose = rule.idType == .text || rule.idType == .blob
+        let bytes = rule.idType == .blob ? column : "\(column)::text"
+        let short = isLoose ? " AND octet_length(\(bytes)) <= \(SQLLimits.idBytes)" : ""
         let key = isText || isNumeric ? "k::text" : "k"
         let id = isNumeric ? "trunc(k)::text" : key
         let sql = { (condition: String) in
             """
             SELECT \(key), \(id), 1 FROM (SELECT DISTINCT \(place) AS k FROM \(table.reference) \
-            WHERE \(column) IS NOT NULL\(condition) ORDER BY k LIMIT \(SQLLimits.pageRows)) AS q \
-            ORDER BY k
+            WHERE \(column) IS NOT NULL\(short)\(condition) \
+            ORDER BY k LIMIT \(SQLLimits.pageRows)) AS q ORDER BY k
             """
         }
         let last = isNumeric ? "\(Self.key)::numeric" : value(Self.key, rule.idType)

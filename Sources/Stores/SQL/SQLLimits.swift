@@ -68,6 +68,9 @@ enum SQLLimits {
     /// Remaining rows counted per table; "at least so many" is enough to purge again.
     static let remainingRows = 10_000
 
+    /// Longest value that a list of users reads, several times as long as any id.
+    static let idBytes = 4096
+
     /// Longest value that is read: ids, times and texts with ids inside are shorter.
     ///
     /// What an action only deletes is not read.
