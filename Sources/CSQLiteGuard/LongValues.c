@@ -2,6 +2,7 @@
 // text to count its bytes, while a handle for incremental access only finds the row.
 #include "CSQLiteGuard.h"
 
+#include <ctype.h>
 #include <sqlite3.h>
 #include <stddef.h>
 #include <string.h>
@@ -47,22 +48,18 @@ static int fold(unsigned char *bytes, int size) {
     return kept;
 }
 
-// JSON has other ways to write a character, and a number.
-static int may_differ_in_json(const unsigned char *needle, int size) {
-    for (int index = 0; index < size; index++) {
-        if ((needle[index] < '0' || needle[index] > '9') && needle[index] != '-') return 0;
-    }
-    return 1;
+// JSON has other ways to write a number.
+static int is_number(const unsigned char *needle, int size) {
+    while (size > 0 && (needle[size - 1] == '-' || isdigit(needle[size - 1]))) size--;
+    return size == 0;
 }
 
 static int is_utf8(sqlite3 *db) {
     sqlite3_stmt *statement = NULL;
-    int is_utf8 = 0;
-    if (sqlite3_prepare_v2(db, "PRAGMA encoding", -1, &statement, NULL) == SQLITE_OK
-        && sqlite3_step(statement) == SQLITE_ROW) {
-        const char *name = (const char *)sqlite3_column_text(statement, 0);
-        is_utf8 = name != NULL && strcmp(name, "UTF-8") == 0;
-    }
+    sqlite3_prepare_v2(db, "PRAGMA encoding", -1, &statement, NULL);
+    const int is_row = sqlite3_step(statement) == SQLITE_ROW;
+    const char *name = is_row ? (const char *)sqlite3_column_text(statement, 0) : NULL;
+    const int is_utf8 = name != NULL && strcmp(name, "UTF-8") == 0;
     sqlite3_finalize(statement);
     return is_utf8;
 }
@@ -89,26 +86,21 @@ static int holds(sqlite3_blob *handle, const unsigned char *needle, int size, in
 static void value_holds(sqlite3_context *context, int count, sqlite3_value **values) {
     (void)count;
     unsigned char needle[NEEDLE_BYTES_MAX];
-    const unsigned char *text = sqlite3_value_text(values[3]);
+    const void *text = sqlite3_value_text(values[3]);
     int size = sqlite3_value_bytes(values[3]);
     const int is_json = sqlite3_value_int(values[4]);
     if (text == NULL) return;
-    int found = size > NEEDLE_BYTES_MAX || !is_utf8(sqlite3_context_db_handle(context));
-    if (!found) {
-        memcpy(needle, text, (size_t)size);
-        size = fold(needle, size);
-        found = size == 0 || (is_json && may_differ_in_json(needle, size));
+    if (size <= NEEDLE_BYTES_MAX) size = fold(memcpy(needle, text, (size_t)size), size);
+    if (size == 0 || size > NEEDLE_BYTES_MAX || (is_json && is_number(needle, size))
+        || !is_utf8(sqlite3_context_db_handle(context))) {
+        sqlite3_result_int(context, 1);
+        return;
     }
-    if (!found) {
-        sqlite3_blob *handle = handle_at_row(context, values);
-        if (handle == NULL) return;
-        found = holds(handle, needle, size, is_json);
-    }
-    if (found < 0) {
-        sqlite3_result_error_code(context, SQLITE_IOERR);
-    } else {
-        sqlite3_result_int(context, found);
-    }
+    sqlite3_blob *handle = handle_at_row(context, values);
+    if (handle == NULL) return;
+    const int found = holds(handle, needle, size, is_json);
+    sqlite3_result_int(context, found);
+    if (found < 0) sqlite3_result_error_code(context, SQLITE_IOERR);
 }
 
 int csqliteguard_add_long_values(sqlite3 *db, const char *bytes, const char *holds) {

@@ -29,7 +29,7 @@ extension ForeignKeyPlanner {
         let not = [unlike(rule, inside, value), isUnremovable(rule, name)].compactMap(\.self)
         let holds = Dialect.holds(inside, name, found, value, foldsCase: foldsCase(rule))
         let condition = not.isEmpty ? holds : "(\(holds) AND NOT \(anyOf(not)))"
-        return Dialect.sparing(rule.column, in: table, inside, of: value, condition)
+        return table.sparing(rule.column, inside, value, condition)
     }
 
     /// True for an array that no element can be taken out of; `nil` where there is none.
@@ -57,7 +57,7 @@ extension ForeignKeyPlanner {
         let stays = [unlike(rule, inside, value), isUnremovable(rule, name)].compactMap(\.self)
         let terms = [otherwise].compactMap(\.self) + stays.map { "(\(holds) AND \($0))" }
         guard !terms.isEmpty else { return nil }
-        return Dialect.sparing(rule.column, in: table, inside, of: value, anyOf(terms))
+        return table.sparing(rule.column, inside, value, anyOf(terms))
     }
 
     /// Finds rows by the value of a parent's row, which stands inside their column.

@@ -184,7 +184,7 @@ extension ForeignKeyPlanner {
         return Join(
             pairs: joined(rule).flatMap { names -> [(child: String, parent: String)] in
                 let column = Dialect.column(names.child, of: table.reference)
-                let child = Dialect.sparing(names.child, in: table, column, else: "NULL")
+                let child = table.sparing(names.child, column, else: "NULL")
                 let found = Dialect.column(names.parent, of: parent.reference)
                 guard let one = Dialect.shape(names.child, in: table),
                     let other = Dialect.shape(names.parent, in: parent)

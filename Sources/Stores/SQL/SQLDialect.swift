@@ -46,24 +46,6 @@ protocol SQLDialect: InsideDialect {
 
     static func quoted(_ identifier: String) -> String
 
-    /// The expression, or another one where the table spares long values and the column has one,
-    /// which is longer than any value that is read.
-    static func sparing(
-        _ column: String,
-        in table: TableShape,
-        _ expression: String,
-        else other: String
-    ) -> String
-
-    /// A condition about a value inside a column, or false where that is a long one without it.
-    static func sparing(
-        _ column: String,
-        in table: TableShape,
-        _ inside: InsideValue,
-        of value: String,
-        _ condition: String
-    ) -> String
-
     /// True for a row that is newer than the time of parameter 2, or has no readable time.
     ///
     /// `reference` is the table or its alias.
@@ -143,21 +125,6 @@ extension SQLDialect {
     static func quoted(_ identifier: String) -> String {
         "\"" + identifier.replacing("\"", with: "\"\"") + "\""
     }
-
-    static func sparing(
-        _ column: String,
-        in table: TableShape,
-        _ expression: String,
-        else other: String
-    ) -> String { expression }
-
-    static func sparing(
-        _ column: String,
-        in table: TableShape,
-        _ inside: InsideValue,
-        of value: String,
-        _ condition: String
-    ) -> String { condition }
 
     static func isUndated(_ creation: CreationColumn, in table: TableShape) -> String {
         "\(column(creation.column, of: table.reference)) IS NULL"

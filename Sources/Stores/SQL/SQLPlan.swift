@@ -8,6 +8,8 @@ struct WorkRules: Sendable {
     var holds: [RowFilter] = []
     /// What other targets do in the same database.
     var neighbours: [TableRule] = []
+    /// See ``TableShape/sparesLongValues``.
+    var sparesLongValues = false
 }
 
 /// All rules of a target in the order of work, for one version of the schema.

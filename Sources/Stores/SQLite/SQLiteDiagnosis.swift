@@ -8,16 +8,11 @@ struct SQLiteDiagnosis {
     private(set) var plan: SQLPlan<SQLiteDialect>?
 
     /// Runs it; ``plan`` stays `nil` when anything forbids to purge.
-    init(
-        _ reader: SQLiteReader,
-        _ rules: WorkRules,
-        at now: WallTime,
-        sparingLongValues: Bool = false
-    ) throws(SQLError) {
+    init(_ reader: SQLiteReader, _ rules: WorkRules, at now: WallTime) throws(SQLError) {
         self.reader = reader
         try reader.reading(deadline: SQLiteLimits.diagnosisDeadline) {
             () throws(SQLError) -> Void in
-            let schema = try Self.schema(reader, sparingLongValues: sparingLongValues)
+            let schema = try Self.schema(reader, sparesLongValues: rules.sparesLongValues)
             var maker = SQLPlanMaker<SQLiteDialect>(rules, schema)
             let made = maker.make()
             found = maker.found
@@ -65,10 +60,10 @@ struct SQLiteDiagnosis {
 
     static func schema(
         _ reader: SQLiteReader,
-        sparingLongValues: Bool = false
+        sparesLongValues: Bool = false
     ) throws(SQLError) -> SQLSchema {
         do {
-            return try SQLiteCatalog(db: reader.db, sparesLongValues: sparingLongValues).read()
+            return try SQLiteCatalog(db: reader.db, sparesLongValues: sparesLongValues).read()
         } catch {
             throw SQLError(error, target: reader.target)
         }

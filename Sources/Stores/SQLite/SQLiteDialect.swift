@@ -102,54 +102,6 @@ enum SQLiteDialect: SQLDialect {
         }
     }
 
-    // MARK: Long values
-
-    /// How many bytes a text or blob has, by its row; `nil` where the plan spares no long values,
-    /// or where rows have no rowid.
-    static func byteCount(of name: String, in table: TableShape) -> String? {
-        guard let place = rowPlace(of: name, in: table) else { return nil }
-        return "CASE WHEN typeof(\(column(name, of: table.reference))) IN ('text', 'blob')"
-            + " THEN \(Function.bytes)(\(place)) ELSE 0 END"
-    }
-
-    private static func rowPlace(of name: String, in table: TableShape) -> String? {
-        guard table.sparesLongValues, table.hasRowID,
-            let row = table.rowKeys.first?.split(separator: ".").last
-        else { return nil }
-        return "\(literal(table.name)), \(literal(name)), \(table.reference).\(row)"
-    }
-
-    static func sparing(
-        _ name: String,
-        in table: TableShape,
-        _ inside: InsideValue,
-        of value: String,
-        _ condition: String
-    ) -> String {
-        guard let place = rowPlace(of: name, in: table) else { return condition }
-        var isJSON = false
-        if case .json = inside { isJSON = true }
-        let holds = "\(Function.holds)(\(place), \(value), \(isJSON ? 1 : 0))"
-        // The condition fails where such a value may hold it.
-        let long = "CASE WHEN \(holds) THEN \(condition) ELSE 0 END"
-        return sparing(name, in: table, condition, else: long)
-    }
-
-    /// An index that has all that a statement names is read with its values: `coalesce` names all
-    /// columns, and reads none.
-    static func sparing(
-        _ name: String,
-        in table: TableShape,
-        _ expression: String,
-        else other: String = "0"
-    ) -> String {
-        guard let bytes = byteCount(of: name, in: table) else { return expression }
-        let columns = table.columns.prefix(SQLiteLimits.namedColumns)
-            .map { column($0.name, of: table.reference) }.joined(separator: ", ")
-        return "CASE WHEN \(bytes) + coalesce(0, \(columns)) <= \(SQLLimits.valueBytes)"
-            + " THEN \(expression) ELSE \(other) END"
-    }
-
     // MARK: Ids
 
     /// Compares as the column does, and by text, so that neither type nor collation lets a held row
@@ -164,7 +116,7 @@ enum SQLiteDialect: SQLDialect {
     }
 
     static func match(_ rule: TableRule, _ table: TableShape, id: String) -> String {
-        sparing(rule.column, in: table, equals(rule, table, id))
+        table.sparing(rule.column, equals(rule, table, id))
     }
 
     private static func equals(_ rule: TableRule, _ table: TableShape, _ id: String) -> String {
@@ -206,7 +158,7 @@ enum SQLiteDialect: SQLDialect {
                     + " AND CAST(CAST(\(column) AS INTEGER) AS TEXT) = \(user))"
             case .uuid: "0"
             }
-        return sparing(rule.column, in: table, found)
+        return table.sparing(rule.column, found)
     }
 
     /// The SQL function that reads a value as an id.
@@ -239,7 +191,7 @@ enum SQLiteDialect: SQLDialect {
         case .integer, .blob, .uuid: break
         }
         guard !terms.isEmpty else { return nil }
-        return sparing(rule.column, in: table, terms.joined(separator: " OR "))
+        return table.sparing(rule.column, terms.joined(separator: " OR "))
     }
 
     /// Also an id that no column of this type should hold: `abc` in an INTEGER column.
@@ -255,7 +207,7 @@ enum SQLiteDialect: SQLDialect {
                     + " OR (\(column) < x'' AND \(text))"
             case .text, .uuid, .mixed: nil
             }
-        return found.map { sparing(rule.column, in: table, $0) }
+        return found.map { table.sparing(rule.column, $0) }
     }
 
     static func idText(_ column: String, _ type: IDType) -> String { "\(column) COLLATE BINARY" }
@@ -265,7 +217,7 @@ enum SQLiteDialect: SQLDialect {
     static func pages(_ rule: TableRule, _ table: TableShape) -> (first: String, next: String) {
         let column = column(rule.column, of: table.reference)
         let typed = isTyped(rule, column)
-        let value = sparing(rule.column, in: table, column, else: "NULL")
+        let value = table.sparing(rule.column, column, else: "NULL")
         let place = table.hasRowID ? table.rowKeys[0] : "\(column) COLLATE BINARY"
         let select =
             table.hasRowID

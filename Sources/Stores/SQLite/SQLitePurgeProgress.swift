@@ -55,6 +55,13 @@ struct SQLitePurgeProgress: Sendable {
         self.reachedBefore = reachedBefore
     }
 
+    /// The same, to be tried again with a stronger isolation.
+    func isolated(_ isolation: Isolation) -> Self {
+        var copy = self
+        copy.isolation = isolation
+        return copy
+    }
+
     /// Moves on to the next order without an answer.
     mutating func skipAnswered() {
         while next < answers.count, answers[next] != nil { next += 1 }

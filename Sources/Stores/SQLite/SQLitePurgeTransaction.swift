@@ -43,7 +43,7 @@ struct SQLitePurgeTransaction {
             } catch {
                 rollBack()
                 guard error.concernsOneOrder, progress.isolation != .sparing else { throw error }
-                return isolating(progress, progress.isolation.next)
+                return progress.isolated(progress.isolation.next)
             }
         }
     }
@@ -306,7 +306,7 @@ struct SQLitePurgeTransaction {
             let named = before.isolation.isAlone ? finder.named(error) : error
             rollBack()
             guard error.concernsOneOrder else { throw error }
-            guard before.isolation.isAlone else { return isolating(before, .single) }
+            guard before.isolation.isAlone else { return before.isolated(.single) }
             var failed = before
             failed.skipAnswered()
             _ = fail(&failed, failed.next, named)
@@ -331,16 +331,6 @@ struct SQLitePurgeTransaction {
             progress.resume = nil
         }
         progress.answers = progress.answers.map { $0 ?? .stopped }
-        return progress
-    }
-
-    /// The same progress, to be tried again with a stronger isolation.
-    private func isolating(
-        _ progress: SQLitePurgeProgress,
-        _ isolation: SQLitePurgeProgress.Isolation
-    ) -> SQLitePurgeProgress {
-        var progress = progress
-        progress.isolation = isolation
         return progress
     }
 

@@ -23,14 +23,11 @@ extension SQLiteTarget {
         _ holds: [RowFilter] = [],
         sparingLongValues isSparing: Bool = false
     ) async throws -> (found: SQLFindings, plan: Plan?) {
-        let (rules, clock) = (configuration.workRules(holds: holds), clock)
+        var rules = configuration.workRules(holds: holds)
+        rules.sparesLongValues = isSparing
+        let (wanted, clock) = (rules, clock)
         return try await read { reader in
-            let diagnosis = try SQLiteDiagnosis(
-                reader,
-                rules,
-                at: clock.wall(),
-                sparingLongValues: isSparing
-            )
+            let diagnosis = try SQLiteDiagnosis(reader, wanted, at: clock.wall())
             return (found: diagnosis.found, plan: diagnosis.plan)
         }
     }

@@ -143,35 +143,30 @@ extension SQLiteTarget {
         where isWanted: @escaping @Sendable (UserID) -> Bool
     ) async -> UsersAnswer {
         let answer = await answering(UsersAnswer.failure) {
-            try await sparing { plan, _ in try await users(where: isWanted, by: plan) }
+            try await sparing { plan, _ -> UsersAnswer in
+                var found: Set<UserID> = []
+                for start in plan.userScans {
+                    var scan = start
+                    while !scan.isAtEnd {
+                        let before = scan
+                        let (page, after) = try await read { reader in
+                            var scan = before
+                            let users = try scan.next { sql, parameters throws(SQLError) in
+                                try reader.reading(plan) { () throws(SQLError) -> [[BoundValue?]] in
+                                    try reader.rows(sql, parameters)
+                                }
+                            }
+                            return (users.filter(isWanted), scan)
+                        }
+                        scan = after
+                        found.formUnion(page)
+                    }
+                }
+                return .found(Array(found))
+            }
         }
         closeIfUnused()
         return answer
-    }
-
-    private func users(
-        where isWanted: @escaping @Sendable (UserID) -> Bool,
-        by plan: Plan
-    ) async throws -> UsersAnswer {
-        var found: Set<UserID> = []
-        for start in plan.userScans {
-            var scan = start
-            while !scan.isAtEnd {
-                let before = scan
-                let (page, after) = try await read { reader in
-                    var scan = before
-                    let users = try scan.next { sql, parameters throws(SQLError) in
-                        try reader.reading(plan) { () throws(SQLError) -> [[BoundValue?]] in
-                            try reader.rows(sql, parameters)
-                        }
-                    }
-                    return (users.filter(isWanted), scan)
-                }
-                scan = after
-                found.formUnion(page)
-            }
-        }
-        return .found(Array(found))
     }
 
     /// Reads the ids in users' rows, in short read transactions.
