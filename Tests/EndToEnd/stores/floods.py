@@ -44,7 +44,7 @@ FILES = {
         DELETE, "INSERT INTO items (owner, body) VALUES ('{user}', hex(zeroblob(150000000)))", False),
     "a value of 300 MB in a column that is hashed": (
         MASK, "INSERT INTO items (owner, body) VALUES ('{user}', hex(zeroblob(150000000)))", True),
-    "a value of 300 MB in such a column of nobody": (
+    "a value of 300 MB in such a column of no user": (
         MASK, "INSERT INTO items (body) VALUES (hex(zeroblob(150000000)))", False),
     "a trigger that makes 1 GB": (
         DELETE, "CREATE TRIGGER huge AFTER DELETE ON items WHEN old.owner = '{user}' BEGIN"
