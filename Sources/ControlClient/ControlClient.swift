@@ -221,3 +221,63 @@ extension ControlClient {
         throw failure(.interrupted)
     }
 }
+
+/// Bounds of the control client; a test may shorten the waits.
+package struct ClientLimits: Sendable {
+    /// From the start of one try to the end of its answer; the daemon answers within milliseconds.
+    package var callTimeout: Duration = .seconds(30)
+    /// The same for a plan; the daemon gives up first, and says so.
+    package var planTimeout: Duration = .seconds(610)
+    /// How long a call goes on trying once the daemon cannot be reached; a restart takes a second.
+    package var reconnectTimeout: Duration = .seconds(5)
+    /// How long the service may take to answer anything at all; `nil`: as long as a call.
+    ///
+    /// The sockets of systemd accept connections while the service starts, or cannot start.
+    package var firstAnswerTimeout: Duration?
+    /// Between two reads of a replay, which takes seconds or hours.
+    package var replayPause: Duration = .milliseconds(250)
+    /// How often one replay is begun.
+    ///
+    /// A daemon that ends in the middle of it more often than by chance ends because of it.
+    package var replayStartsMax = 20
+
+    package init() {}
+}
+
+/// Why a call of the control API brought no result.
+package struct ControlClientError: Error, Sendable, CustomStringConvertible {
+    /// What went wrong.
+    package enum Kind: Sendable, Hashable {
+        /// No process listens at the socket, or the connection was lost for too long.
+        case unreachable
+        /// The socket may not be opened by this user.
+        case permissionDenied
+        /// No answer within the time of a call.
+        case timedOut
+        /// An answer that is not what the API documents.
+        case malformedAnswer
+        /// The daemon restarted during every try of a replay.
+        case interrupted
+        /// The daemon answered with a problem.
+        case refused(WireProblem)
+    }
+
+    package let kind: Kind
+    package let socketPath: String
+
+    package var problem: WireProblem? {
+        guard case .refused(let problem) = kind else { return nil }
+        return problem
+    }
+
+    package var description: String {
+        switch kind {
+        case .unreachable: "cannot reach the daemon at '\(socketPath)' (unreachable)"
+        case .permissionDenied: "cannot reach the daemon at '\(socketPath)' (permission denied)"
+        case .timedOut: "cannot get an answer at '\(socketPath)' (timed out)"
+        case .malformedAnswer: "cannot read the answer at '\(socketPath)' (malformed)"
+        case .interrupted: "cannot end the replay at '\(socketPath)' (the daemon restarts)"
+        case .refused(let problem): "\(problem.detail) (\(problem.code))"
+        }
+    }
+}

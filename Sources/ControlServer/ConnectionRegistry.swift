@@ -1,4 +1,5 @@
 import Control
+import Glibc
 import NIOCore
 import Synchronization
 
@@ -93,5 +94,105 @@ final class ConnectionRegistry: Sendable {
 
     func closeAll() {
         for channel in state.withLock({ Array($0.channels.values) }) { channel.close(promise: nil) }
+    }
+}
+
+/// Pauses listeners that find no descriptor free, until a connection closes.
+///
+/// NIO alone would call accept(2) in every turn of the loop: the socket stays readable.
+final class AcceptPause: ChannelInboundHandler, Sendable {
+    typealias InboundIn = any Channel
+
+    private struct State {
+        var listeners: [any Channel] = []
+        var isOver = false
+    }
+
+    private let retryDelay: Duration
+    private let state = Mutex(State())
+
+    /// A listener also tries again after `retryDelay`: others may have freed a descriptor.
+    init(retryDelay: Duration) { self.retryDelay = retryDelay }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard let failure = error as? IOError,
+            [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(failure.errnoCode)
+        else { return context.fireErrorCaught(error) }
+        let listener = context.channel
+        state.withLock { $0.listeners.append(listener) }
+        _ = listener.setOption(ChannelOptions.autoRead, value: false)
+        context.eventLoop.scheduleTask(in: TimeAmount(retryDelay)) { [self] in resume() }
+    }
+
+    /// Accepts again, unless ``end(_:)`` was called.
+    func resume() {
+        let listeners = state.withLock { state in
+            defer { state.listeners = [] }
+            return state.isOver ? [] : state.listeners
+        }
+        for listener in listeners {
+            _ = listener.setOption(ChannelOptions.autoRead, value: true)
+        }
+        // The end may have come between; an end that comes now has the last word.
+        if state.withLock({ $0.isOver }) { end(listeners) }
+    }
+
+    /// Stops accepting for good.
+    func end(_ listeners: [any Channel]) {
+        state.withLock { $0.isOver = true }
+        for listener in listeners {
+            _ = listener.setOption(ChannelOptions.autoRead, value: false)
+        }
+    }
+}
+
+/// Accepted connections that nobody serves yet.
+///
+/// The listener buffers them, and drops the buffer when it ends. NIO ends the process when a
+/// wrapped channel is dropped that was neither read nor finished, so those that are left are
+/// finished here.
+final class UnservedStreams: Sendable {
+    typealias Stream = NIOAsyncChannel<ServerRequest, ServerPart>
+
+    private struct State {
+        var streams: [ObjectIdentifier: Stream] = [:]
+        var isOver = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Wraps a channel, on its event loop, and keeps it until it is served.
+    ///
+    /// - Throws: `ChannelError.eof` once ``finishAll()`` was called, and what wrapping throws.
+    func wrap(_ channel: any Channel) throws -> Stream {
+        try state.withLock { state in
+            guard !state.isOver else { throw ChannelError.eof }
+            let stream = try Stream(
+                wrappingChannelSynchronously: channel,
+                configuration: .init(isOutboundHalfClosureEnabled: false)
+            )
+            state.streams[ObjectIdentifier(channel)] = stream
+            return stream
+        }
+    }
+
+    func beginServing(_ stream: Stream) {
+        _ = state.withLock { $0.streams.removeValue(forKey: ObjectIdentifier(stream.channel)) }
+    }
+
+    /// Closes all that is left and refuses what comes later.
+    func finishAll() async {
+        let left = state.withLock { state in
+            state.isOver = true
+            defer { state.streams = [:] }
+            return state.streams.values.map { $0 }
+        }
+        for stream in left {
+            do {
+                try await stream.executeThenClose { _, _ in }
+            } catch {
+                // Closed by the peer already; it is finished all the same.
+            }
+        }
     }
 }
