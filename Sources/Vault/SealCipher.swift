@@ -1,6 +1,7 @@
 internal import COpenSSL
 internal import Cryptography
-internal import Engine
+package import Engine
+internal import Glibc
 
 /// AES-256-GCM in the sealed format: version byte, 12-byte nonce, ciphertext, 16-byte tag.
 enum SealCipher {
@@ -162,5 +163,54 @@ extension [UInt8] {
     /// Overwrites the bytes; a copy that shared this storage is not reached.
     mutating func wipe() {
         unsafe withUnsafeMutableBytes { unsafe OPENSSL_cleanse($0.baseAddress, $0.count) }
+    }
+}
+
+/// Writes facts so that no two lists of facts give the same bytes: each is preceded by its length.
+///
+/// Used as additional authenticated data, so that a ciphertext opens in its own place only.
+struct BoundText {
+    private(set) var bytes: [UInt8]
+
+    /// Starts with the format's version and a purpose that no other use has.
+    init(version: UInt8, purpose: StaticString) {
+        bytes = [version]
+        bytes.reserveCapacity(160)
+        append(purpose.description.utf8)
+    }
+
+    /// Adds one fact: its length as 32 bits, big end first, and its bytes.
+    mutating func append(_ fact: some Collection<UInt8>) {
+        let length = UInt32(fact.count)
+        for shift in [24, 16, 8, 0] as [UInt32] {
+            bytes.append(UInt8(truncatingIfNeeded: length >> shift))
+        }
+        bytes.append(contentsOf: fact)
+    }
+}
+
+/// Where keys and nonces come from.
+package protocol Entropy: Sendable {
+    /// Makes `count` unpredictable bytes; throws `library` when there are none.
+    func bytes(_ count: Int) throws(VaultError) -> [UInt8]
+}
+
+/// The random generator of the kernel, asked anew for every value (getentropy(3)).
+///
+/// libcrypto's own generators are seeded by the kernel, too, but then run by themselves for up to
+/// 65,536 calls or 7 minutes (EVP_RAND(7)): two machines that resume from one snapshot would draw
+/// the same nonces meanwhile. Nothing of this generator lives in our memory.
+package struct KernelEntropy: Entropy {
+    /// What one call of getentropy(3) may ask for.
+    private static let byteCountMax = 256
+
+    package init() {}
+
+    /// Throws `library` also for more than 256 bytes.
+    package func bytes(_ count: Int) throws(VaultError) -> [UInt8] {
+        guard (0...Self.byteCountMax).contains(count) else { throw VaultError(kind: .library) }
+        var bytes = [UInt8](repeating: 0, count: count)
+        guard unsafe getentropy(&bytes, count) == 0 else { throw VaultError(kind: .library) }
+        return bytes
     }
 }

@@ -48,3 +48,39 @@ package struct VaultKey: Sendable {
         }
     }
 }
+
+/// Base64 (RFC 4648 §4) of a key as people keep it: white space anywhere, padding optional.
+enum KeyText {
+    /// Decodes; every copy on the way is wiped.
+    ///
+    /// - Returns: `nil` for other characters, misplaced padding or unused bits that are not zero.
+    static func decode(_ text: [UInt8]) -> Secret? {
+        var digits: [UInt8] = []
+        digits.reserveCapacity(text.count + 3)
+        defer { digits.wipe() }
+        for byte in text where ![0x20, 0x09, 0x0a, 0x0d].contains(byte) { digits.append(byte) }
+        if digits.last != UInt8(ascii: "=") {
+            while digits.count % 4 != 0 { digits.append(UInt8(ascii: "=")) }
+        }
+        guard var bytes = Base64.decode(digits) else { return nil }
+        defer { bytes.wipe() }
+        return Secret(bytes)
+    }
+}
+
+/// The vault keys that are loaded: one that wraps, and retired ones that only unwrap.
+package struct VaultKeyring: Sendable {
+    package let active: VaultKey
+    private let keys: [String: VaultKey]
+
+    /// Retired keys are kept until everything they wrapped is wrapped anew.
+    package init(active: VaultKey, retired: [VaultKey] = []) {
+        self.active = active
+        keys = Dictionary((retired + [active]).map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+    }
+
+    /// The ids of all keys, sorted.
+    package var ids: [String] { keys.keys.sorted() }
+
+    package func key(id: String) -> VaultKey? { keys[id] }
+}
