@@ -2,6 +2,8 @@ package import Engine
 package import Lifecycle
 package import Logging
 package import NIOCore
+import NIOPosix
+import Synchronization
 
 /// What adapters of providers and stores are made with, besides their settings.
 package struct AdapterEnvironment: Sendable {
@@ -50,6 +52,59 @@ package struct AdapterEnvironment: Sendable {
             var line = bytes[...]
             while let last = line.last, [0x0a, 0x0d].contains(last) { line.removeLast() }
             return Secret(Array(line))
+        }
+    }
+}
+
+/// An event loop for each provider, store and subscriber.
+///
+/// NIO resolves the names of one loop one after the other, on a thread of their own (getaddrinfo(3)
+/// blocks). So a name that hangs keeps only its owner waiting, each call for its connect timeout.
+/// Beyond `countMax` loops, as after reloads with ever new names, owners share.
+package final class OwnerLoops: Sendable {
+    private let loops = Mutex<[RemoteOwner: MultiThreadedEventLoopGroup]>([:])
+    private let countMax: Int
+
+    package init(countMax: Int = 256) { self.countMax = countMax }
+
+    /// The same one for each client of an owner.
+    ///
+    /// It runs to the end of the process: an answer may come long after the last client is closed.
+    package func loop(of owner: RemoteOwner) -> any EventLoop {
+        loops.withLock { loops in
+            let shared = loops.count < countMax ? nil : Array(loops.values)[loops.count % countMax]
+            let group = loops[owner] ?? shared ?? MultiThreadedEventLoopGroup(numberOfThreads: 1)
+            loops[owner] = group
+            return group
+        }.next()
+    }
+}
+
+/// Whose connection it is, for errors.
+package enum RemoteOwner: Hashable, Sendable {
+    case provider(ProviderName)
+    case directory(ProviderName)
+    case target(TargetName)
+    case subscriber(SubscriberName)
+    case queue(String)
+
+    /// The word of the configuration for it.
+    package var role: String {
+        switch self {
+        case .provider: "provider"
+        case .directory: "directory"
+        case .target: "target"
+        case .subscriber: "subscriber"
+        case .queue: "queue"
+        }
+    }
+
+    package var name: String {
+        switch self {
+        case .provider(let name), .directory(let name): name.rawValue
+        case .target(let name): name.rawValue
+        case .subscriber(let name): name.rawValue
+        case .queue(let name): name
         }
     }
 }

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Encoding
 package import Lifecycle
+package import NIOCore
 import NIOHTTP1
 
 /// One call that is about to be made: an endpoint and everything that goes there.
@@ -131,5 +132,17 @@ extension RemoteRequest {
 
     private static func plain(_ bytes: some Collection<UInt8>) -> String {
         PercentEncoding.decode(bytes) { _ in true } ?? String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// Takes the body of a success as it comes, where all of it at once would be too much.
+package struct BodyStream: Sendable {
+    /// Bytes of the body; a longer one ends the call.
+    package let max: Int
+    /// Gets the parts in order; nothing else of the client goes on meanwhile.
+    package let take: @Sendable (ByteBufferView) -> Void
+
+    package init(max: Int, take: @escaping @Sendable (ByteBufferView) -> Void) {
+        (self.max, self.take) = (max, take)
     }
 }
