@@ -2,7 +2,7 @@ import CLinux
 import Encoding
 import Glibc
 import Lifecycle
-import Logging
+package import Logging
 import Synchronization
 
 /// Writes log entries on a thread of its own, so that no caller waits for the output.
@@ -145,5 +145,72 @@ package final class LogQueue: Sendable {
             at: "thread",
             because: "\(ErrorNumber(-answer))"
         )
+    }
+}
+
+/// Sends swift-log events to a ``LogQueue``, with the metadata that ``JournalField`` names.
+package struct JournalLogHandler: LogHandler {
+    package var metadata: Logger.Metadata = [:]
+    package var logLevel: Logger.Level
+    package var metadataProvider: Logger.MetadataProvider?
+
+    private let queue: LogQueue
+
+    package init(queue: LogQueue, level: Logger.Level = .info) {
+        self.queue = queue
+        logLevel = level
+    }
+
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    package func log(event: Logging.LogEvent) { write(event) }
+
+    /// Writes an event, and returns the entry that was made of it.
+    @discardableResult
+    package func write(_ event: Logging.LogEvent) -> LogEntry {
+        var facts = metadata
+        if let provided = metadataProvider?.get() {
+            facts.merge(provided) { _, new in new }
+        }
+        if let given = event.metadata {
+            facts.merge(given) { _, new in new }
+        }
+        if let error = event.error, facts[JournalField.error.rawValue] == nil {
+            facts[JournalField.error.rawValue] = "\(error)"
+        }
+        let entry = LogEntry(
+            level: event.level,
+            message: event.message.description,
+            metadata: facts
+        )
+        queue.submit(entry)
+        return entry
+    }
+}
+
+/// A thread of its own for work that blocks; it ends with its body or with the process.
+package enum SystemThread {
+    private final class Body: Sendable {
+        let run: @Sendable () -> Void
+
+        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+    }
+
+    /// Returns 0, or a negative errno with nothing started; `name` has at most 15 bytes.
+    package static func start(_ name: String, _ run: @escaping @Sendable () -> Void) -> Int32 {
+        let context = unsafe Unmanaged.passRetained(Body(run))
+        let answer = unsafe clinux_thread_start(
+            name,
+            { context in
+                guard let context = unsafe context else { return }
+                unsafe Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()
+            },
+            context.toOpaque()
+        )
+        if answer != 0 { unsafe context.release() }
+        return answer
     }
 }

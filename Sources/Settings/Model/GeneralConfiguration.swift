@@ -41,3 +41,33 @@ package struct JournalConfiguration: Hashable, Sendable {
 package enum JournalLevel: String, Sendable, CaseIterable {
     case debug, info, notice, warning, error
 }
+
+/// How calls to a provider or store are made.
+package struct ConnectionConfiguration: Hashable, Sendable {
+    package let timeoutConnect: Duration
+    package let timeoutTotal: Duration
+    /// PEM file of the only certificates to trust; `nil`: the system's.
+    package let caFile: String?
+    package let allowsPlainHTTP: Bool
+
+    package init(_ section: SettingsSection) {
+        timeoutConnect = section.duration("timeout_connect")
+        timeoutTotal = section.duration("timeout_total")
+        caFile = section.text("ca_file")
+        allowsPlainHTTP = section.flag("allow_plain_http")
+    }
+}
+
+/// What `keyed_by` says: `TARGET.KEY`.
+package struct KeyReference: Hashable, Sendable, CustomStringConvertible {
+    package let target: TargetName
+    package let key: String
+
+    package init?(_ text: String) {
+        let names = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard names.count == 2, names.allSatisfy(TextRule.name.accepts) else { return nil }
+        (target, key) = (TargetName(names[0]), names[1])
+    }
+
+    package var description: String { "\(target).\(key)" }
+}

@@ -1,4 +1,5 @@
 internal import CTOML
+import Encoding
 
 struct TOMLSyntaxError: Error {
     let kind: ConfigurationProblem.Kind
@@ -85,5 +86,89 @@ struct TOMLDocument: Sendable {
         let advice = isValue ? "; write texts and durations in quotes" : ""
         let cause = "\(text), at column \(unsafe document.column)\(advice)"
         return TOMLSyntaxError(kind: .syntax, line: line, cause: ProblemLog.sentence(cause))
+    }
+}
+
+/// A value of a TOML document.
+indirect enum TOMLNode: Sendable {
+    case text(String)
+    case integer(Int)
+    case boolean(Bool)
+    case array([TOMLNode])
+    case table([String: TOMLNode])
+    /// Anything that no setting takes: floats, dates, times.
+    case other(String)
+
+    /// What the node is, in words that follow "not".
+    var typeName: String {
+        switch self {
+        case .text: "a text"
+        case .integer: "a number"
+        case .boolean: "true or false"
+        case .array: "a list"
+        case .table: "a section"
+        case .other(let name): name
+        }
+    }
+}
+
+extension TOMLNode {
+    /// The same value as JSON, with sorted names; `nil` where JSON in a configuration has no such
+    /// value.
+    var json: JSONValue? {
+        switch self {
+        case .text(let text): return .string(text)
+        case .integer(let number): return .integer(Int64(number))
+        case .boolean(let value): return .bool(value)
+        case .array(let nodes):
+            let items = nodes.compactMap(\.json)
+            return items.count == nodes.count ? .array(items) : nil
+        case .table(let entries):
+            let members = entries.sorted { $0.key < $1.key }.compactMap { name, node in
+                node.json.map { JSONValue.Member(name, $0) }
+            }
+            return members.count == entries.count ? .object(members) : nil
+        case .other: return nil
+        }
+    }
+}
+
+/// One step from the root of a document to a value.
+enum KeyStep: Hashable, Sendable {
+    case key(String)
+    case index(Int)
+}
+
+/// The line on which every key of a document first appears, or the variable that sets it.
+struct KeyLocations: Sendable {
+    private var lines: [[KeyStep]: Int] = [:]
+    private var variables: [[KeyStep]: String] = [:]
+
+    mutating func note(_ path: [KeyStep], line: Int) {
+        if lines[path] == nil { lines[path] = line }
+    }
+
+    mutating func note(_ path: [KeyStep], variable: String) { variables[path] = variable }
+
+    func isWritten(_ path: [KeyStep]) -> Bool { lines[path] != nil || variables[path] != nil }
+
+    /// The variable that sets `path`, or the list around it.
+    func variable(of path: [KeyStep]) -> String? {
+        var path = path[...]
+        while !path.isEmpty {
+            if let variable = variables[Array(path)] { return variable }
+            path.removeLast()
+        }
+        return nil
+    }
+
+    /// The line of `path`, or of the nearest thing around it that is written in the file.
+    func line(of path: [KeyStep]) -> Int {
+        var path = path[...]
+        while !path.isEmpty {
+            if let line = lines[Array(path)] { return line }
+            path.removeLast()
+        }
+        return 1
     }
 }
