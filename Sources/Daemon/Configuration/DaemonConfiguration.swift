@@ -89,3 +89,121 @@ package struct RequiredCredential: Hashable, Sendable {
     /// Such as `provider.apple.private_key_credential`.
     package let usedBy: String
 }
+
+extension DaemonConfiguration {
+    /// Reads and checks a file, for start, reload and `--check-config`; variables win over it.
+    ///
+    /// A file that is not there is an empty one if variables say enough, unless it is needed: at a
+    /// reload a file that was lost must not take the targets away.
+    ///
+    /// - Throws: ``Settings/ConfigurationError`` with every problem at once.
+    package static func load(
+        path: String,
+        environment: [String: String] = [:],
+        isFileNeeded: Bool = false
+    ) throws(ConfigurationError) -> DaemonConfiguration {
+        let file = ConfigurationFile(path: path)
+        let mayLackFile = !isFileNeeded && EnvironmentSettings(environment).standForFile
+        guard mayLackFile, file.isMissing else {
+            return try parse(try file.read(), file: path, environment: environment)
+        }
+        var configuration = try parse([], file: path, environment: environment)
+        configuration.hasFile = false
+        return configuration
+    }
+
+    /// Checks the text of a configuration, which messages call `file`.
+    ///
+    /// - Throws: ``Settings/ConfigurationError`` with every problem at once.
+    package static func parse(
+        _ bytes: [UInt8],
+        file: String,
+        environment: [String: String] = [:]
+    ) throws(ConfigurationError) -> DaemonConfiguration {
+        var reader = try ConfigurationLoader.open(
+            bytes,
+            file: file,
+            variables: EnvironmentSettings(environment),
+            table: Kinds.table
+        )
+        let requests = reader.requests()
+        let state = reader.state()
+        let vault = reader.vault()
+        let server = reader.server()
+        let journal = reader.journal()
+        let controller = reader.controller()
+        let recipients = reader.recipients()
+        let mail = reader.mail()
+        let providers = reader.readProviders(Kinds.providers, requests: requests)
+        let directory = reader.readDirectory(providers: providers)
+        let targets = reader.readTargets()
+        let subscribers = reader.subscribers()
+        let queues = reader.readQueues()
+        try reader.finish()
+        return DaemonConfiguration(
+            requests: requests,
+            state: state,
+            vault: vault,
+            server: server,
+            journal: journal,
+            controller: controller,
+            recipients: recipients,
+            mail: mail,
+            subscribers: subscribers,
+            queues: queues,
+            providers: providers,
+            directory: directory,
+            targets: targets,
+            sections: reader.sections,
+            places: reader.places
+        )
+    }
+}
+
+extension DaemonConfiguration {
+    /// What decides what is purged in a target: its own settings, then those below, sorted by key.
+    package func planRules(of target: TargetName) -> [PurgePlan.Rule] {
+        let first = sections.firstIndex {
+            $0.scope == .target && $0.text("name") == target.rawValue
+        }
+        guard let first else { return [] }
+        var rules: [PurgePlan.Rule] = []
+        var table = ""
+        for section in sections[first].tree.dropFirst() {
+            switch section.scope {
+            case .column:
+                let key = "\(table) set \(section.column ?? "")"
+                rules.append(PurgePlan.Rule(key: key, value: section.planText()))
+            case .condition:
+                let key = "\(table) where \(section.column ?? "")"
+                rules.append(PurgePlan.Rule(key: key, value: section.planText()))
+            case .key:
+                let key = "key \(section.text("name") ?? "")"
+                rules.append(PurgePlan.Rule(key: key, value: section.planText()))
+            case .auth, .verifyHost: break
+            case .step:
+                let key = "\(section.groupName) \(section.text("name") ?? "")"
+                rules.append(PurgePlan.Rule(key: key, value: section.planText()))
+            default:
+                table = "table \(section.text("table") ?? "") (\(section.text("column") ?? ""))"
+                let value = section.planText(without: ["table", "column"])
+                rules.append(PurgePlan.Rule(key: table, value: value))
+            }
+        }
+        let own = PurgePlan.Rule(key: "store", value: sections[first].planText())
+        return [own] + rules.sorted { $0.key < $1.key }
+    }
+}
+
+extension SettingsSection {
+    /// Its values as TOML, in the order of the table of settings.
+    fileprivate func planText(without named: Set<String> = []) -> String {
+        settings.compactMap { setting in
+            guard !named.contains(setting.name), !setting.isOutsidePlans,
+                let value = values[setting.name]
+            else { return nil }
+            return "\(setting.name) = \(value.toml)"
+        }
+        .joined(separator: ", ")
+    }
+}

@@ -201,3 +201,119 @@ extension Adapters {
         return (directory as? PendingDirectory).map { $0.name == name && !$0.isSetUp } ?? false
     }
 }
+
+extension AdapterFactory {
+    /// A target on a copy of the store, for a drill; to be shut down.
+    ///
+    /// The copy is never the location of a configured target: a drill must not touch live data.
+    func makeCopy(
+        of name: TargetName,
+        at place: String,
+        _ configuration: DaemonConfiguration
+    ) async -> DrillCopy {
+        guard let target = configuration.targets.first(where: { $0.name == name }) else {
+            return .refused(code: "no_copies", detail: "the target is not configured any more")
+        }
+        guard let original = target.store as? any DrillCopying else {
+            return .refused(
+                code: "no_copies",
+                detail: "a store of kind \"\(target.kind)\" has no copies"
+            )
+        }
+        let store: any DrillCopying
+        do {
+            store = try original.copy(at: place)
+        } catch {
+            switch error {
+            case .malformed(let requirement): return Self.bad("the copy must be \(requirement)")
+            case .impossible(let why): return .refused(code: "no_copies", detail: why)
+            }
+        }
+        do {
+            let copy = target.with(store)
+            var environment = storeEnvironment(of: copy, in: configuration)
+            environment.notes = nil
+            for other in configuration.targets where try store.overlaps(other.store, environment) {
+                return Self.bad("that is the store of target '\(other.name)', and no copy")
+            }
+            return .made(try await store.open(environment))
+        } catch {
+            return Self.bad("\(error)")
+        }
+    }
+
+    private static func bad(_ detail: String) -> DrillCopy {
+        .refused(code: "bad_copy", detail: detail)
+    }
+}
+
+/// A target that works on a copy of its store, for a drill.
+enum DrillCopy: Sendable {
+    /// To be shut down.
+    case made(any PurgeTarget)
+    /// A code for machines, and the same in words.
+    case refused(code: String, detail: String)
+
+    func shutDown() async {
+        if case .made(let target) = self { await target.shutdown() }
+    }
+}
+
+extension AdapterFactory {
+    /// Wraps the targets that depend on each other, sources first.
+    func connect(
+        _ made: [TargetName: any PurgeTarget],
+        _ configuration: DaemonConfiguration
+    ) -> [TargetName: any PurgeTarget] {
+        guard let keys else { return made }
+        var connected = made
+        var sources: [TargetName: SourceTarget] = [:]
+        var keyed: [TargetName: KeyedTarget] = [:]
+        for target in configuration.targets {
+            let used = target.keys.filter { key in
+                configuration.targets.contains { target.has(key, for: $0) }
+            }
+            if !used.isEmpty, let source = made[target.name] as? any KeySource {
+                let wrapped = SourceTarget(
+                    source,
+                    keys: used.map(\.name),
+                    shared: Set(used.filter(\.isShared).map(\.name)),
+                    store: keys
+                )
+                sources[target.name] = wrapped
+                connected[target.name] = wrapped
+            }
+            guard let reference = target.keyedBy, let inner = connected[target.name],
+                let source = sources[reference.target]
+            else { continue }
+            let origin = KeyedTarget.Origin(
+                name: KeyName(target: reference.target, key: reference.key),
+                isShared: configuration.isShared(reference),
+                source: source,
+                upstream: keyed[reference.target],
+                withoutKeys: target.withoutKeys
+            )
+            let wrapped = KeyedTarget(inner, origin: origin, store: keys, hasher: hasher)
+            keyed[target.name] = wrapped
+            connected[target.name] = wrapped
+        }
+        return connected
+    }
+
+    /// What the other targets of the same database, and so of a copy of it, do in it.
+    func neighbours(
+        of name: TargetName,
+        in configuration: DaemonConfiguration
+    ) -> SchemaClaims {
+        guard let target = configuration.targets.first(where: { $0.name == name }) else {
+            return SchemaClaims()
+        }
+        // A copy is another place of the same store.
+        return configuration.targets.compactMap { other -> SchemaClaims? in
+            guard other.name != name, let store = target.store as? any TableStore,
+                store.sharesDatabase(with: other.store)
+            else { return nil }
+            return (other.store as? any TableStore)?.claims
+        }.reduce(SchemaClaims()) { $0.joined(with: $1) }
+    }
+}

@@ -8,6 +8,7 @@ import Providers
 import Settings
 import Storage
 import Stores
+import Synchronization
 import Systemd
 import Vault
 
@@ -191,5 +192,77 @@ struct AdapterFactory: Sendable {
         )
         made.notes = notes
         return made
+    }
+}
+
+/// The adapters in force; a reload swaps them as a whole.
+final class AdapterRegistry: Sendable {
+    private struct State {
+        var adapters: Adapters
+        var replacedCount = 0
+    }
+
+    private let state: Mutex<State>
+    /// What is read only at start is from here until a restart.
+    let started: DaemonConfiguration
+    /// Taken to change what is in force, or what receipts say of it.
+    let turns = AsyncLock()
+
+    init(_ adapters: Adapters) {
+        state = Mutex(State(adapters: adapters))
+        started = adapters.configuration
+    }
+
+    var current: Adapters { state.withLock { $0.adapters } }
+
+    /// Findings about adapters count while this is the same.
+    var replacedCount: Int { state.withLock { $0.replacedCount } }
+
+    /// Returns the old ones, to be shut down once nothing uses them.
+    func replace(with new: Adapters) -> Adapters {
+        state.withLock { state in
+            defer {
+                state.adapters = new
+                state.replacedCount += 1
+            }
+            return state.adapters
+        }
+    }
+}
+
+/// Lets one caller in at a time, in their order.
+///
+/// Bounded by its callers: the connections of operators, and one signal.
+final class AsyncLock: Sendable {
+    private struct Line {
+        var isTaken = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let line = Mutex(Line())
+
+    func enter() async {
+        await withCheckedContinuation { continuation in
+            let isFree = line.withLock { line in
+                guard line.isTaken else {
+                    line.isTaken = true
+                    return true
+                }
+                line.waiting.append(continuation)
+                return false
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    func leave() {
+        let next = line.withLock { line -> CheckedContinuation<Void, Never>? in
+            guard !line.waiting.isEmpty else {
+                line.isTaken = false
+                return nil
+            }
+            return line.waiting.removeFirst()
+        }
+        next?.resume()
     }
 }

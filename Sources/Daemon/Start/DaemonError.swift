@@ -34,3 +34,41 @@ package struct DaemonError: Error, Sendable, CustomStringConvertible {
 
     package var description: String { problems.joined(separator: "\n") }
 }
+
+/// How the program `expunged` ends, as in sysexits.h, which systemd shows by name (systemd.exec(5),
+/// "Process exit codes"); expunged(8) lists them, which a test compares.
+enum ExitStatus: Int32, CaseIterable {
+    case done = 0
+    /// A check found an error.
+    case findings = 1
+    case usage = 64
+    /// The state directory, the spool or a socket.
+    case place = 74
+    /// A check could not examine everything, and found no error besides.
+    case unexamined = 77
+    /// The configuration or a credential: an operator must mend it first.
+    case configuration = 78
+}
+
+/// A step of the start, which can end it; no error leaves the start otherwise.
+///
+/// The start runs each (``run(_:)``), and ``SystemCheck`` examines each.
+enum StartStep: CaseIterable, Sendable {
+    case directories, state
+    /// The configuration's file is there if the service has erased by it.
+    case configuration
+    case hashKey, ledger, vault
+    /// Providers, stores and queues.
+    case adapters
+    case sockets
+
+    func run<T>(_ body: () async throws -> T) async throws(StartProblem) -> T {
+        do { return try await body() } catch { throw StartProblem(error: error) }
+    }
+}
+
+/// Why a start ended.
+struct StartProblem: Error, CustomStringConvertible {
+    let error: any Error
+    var description: String { "\(error)" }
+}

@@ -1,3 +1,4 @@
+import CLinux
 import Engine
 import FoundationEssentials
 import Glibc
@@ -6,6 +7,7 @@ import Lifecycle
 import Logging
 import Storage
 import Synchronization
+import Systemd
 
 /// Keeps what must outlive a restart about the clock, and reports its jumps.
 ///
@@ -181,5 +183,24 @@ final class ClockKeeper: Sendable {
         lastStepAt.withLock { $0 = now }
         let sign = step.by < .zero ? "" : "+"
         logger.note(.clockStepped, ["detail": "\(sign)\(step.by.milliseconds / 1000) s"])
+    }
+}
+
+/// Reads the clock as soon as it is set, so that an idle service notices a step.
+///
+/// A thread sleeps in read(2). Without it each use of the clock notices the step.
+enum ClockWatch {
+    /// The thread ends with the process.
+    static func start(_ clock: AnchoredClock, _ logger: Logger) {
+        let descriptor = clinux_clock_watch()
+        let isWatching =
+            descriptor >= 0
+            && SystemThread.start("expunged-clock") {
+                while clinux_clock_wait_for_step(descriptor) == 0 { _ = clock.now() }
+                close(descriptor)
+            } == 0
+        guard !isWatching else { return }
+        if descriptor >= 0 { close(descriptor) }
+        logger.note(.caution, ["detail": "cannot watch the system clock, comparing it at each use"])
     }
 }

@@ -1,8 +1,10 @@
 import Engine
 import Lifecycle
+import Logging
 import Providers
 import Settings
 import Storage
+import Synchronization
 
 /// Checks, seals and stores credentials, and passes authorization codes to the engine.
 struct CredentialService: Sendable {
@@ -205,5 +207,45 @@ extension DaemonConfiguration {
         return provider.clientIDs.count == 1
             ? .success(provider.clientIDs[0])
             : .failure(CredentialRejection(reason: .clientIDRequired))
+    }
+}
+
+/// Remembers why credentials could not be sealed, so that each reason is reported once.
+final class SealFailures: Sendable {
+    private let kinds = Mutex(Set<VaultError.Kind>())
+    private let logger: Logger
+
+    init(logger: Logger) { self.logger = logger }
+
+    var isAny: Bool { kinds.withLock { !$0.isEmpty } }
+
+    /// Every credential of the spool is sealed.
+    func clear() { kinds.withLock { $0.removeAll() } }
+
+    func note(_ kind: VaultError.Kind) {
+        guard kinds.withLock({ $0.insert(kind).inserted }) else { return }
+        logger.note(.credentialNotSealed, ["error": "\(kind.rawValue)"])
+    }
+}
+
+struct IdentifierGenerator: Sendable {
+    let now: @Sendable () -> WallTime
+
+    func requestID() -> RequestID { RequestID(timeOrdered()) }
+
+    func identityID() -> IdentityID { IdentityID(timeOrdered()) }
+
+    /// Sixteen random bytes that bind a sealed value to its row.
+    func rowNonce() -> [UInt8] {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<2).flatMap { _ in
+            let word = generator.next() as UInt64
+            return (0..<8).map { UInt8(truncatingIfNeeded: word >> (UInt64($0) * 8)) }
+        }
+    }
+
+    private func timeOrdered() -> TimeOrderedID {
+        var generator = SystemRandomNumberGenerator()
+        return TimeOrderedID(at: now(), entropy: &generator)
     }
 }

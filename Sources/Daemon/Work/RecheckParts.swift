@@ -4,6 +4,7 @@ import Logging
 import Settings
 import Storage
 import Stores
+import Synchronization
 import Vault
 
 struct RecheckParts: Sendable {
@@ -115,5 +116,111 @@ extension Adapters {
             },
             intervals: configuration.requests.rechecks
         )
+    }
+}
+
+/// Rechecks the stores of completed deletions whenever one is due.
+struct RecheckService: Sendable {
+    let parts: RecheckParts
+    var steward = Steward.single
+
+    func run() async throws {
+        let (state, clock) = (parts.state, parts.clock)
+        var run = RecheckRun(.rechecks)
+        try await withThrowingDiscardingTaskGroup { group in
+            var timers = ArmedTimers()
+            for await _ in state.recheckSignals {
+                guard let next = try await steward.run({ try await recheck(&run) }) else {
+                    // What it knew of the work may be what another host has done.
+                    run = RecheckRun(.rechecks)
+                    continue
+                }
+                timers.arm(next, at: clock.now(), by: clock, in: &group) { state.wakeRechecks() }
+            }
+            group.cancelAll()
+        }
+    }
+
+    /// Rechecks everything that is due, and returns when the next one is.
+    ///
+    /// `nil` when there is none.
+    func recheck(_ run: inout RecheckRun) async throws -> WallTime? {
+        parts.state.expectRecheck(at: nil)
+        try await parts.driver.drive(&run)
+        guard case .ended(let next) = run.phase else { return nil }
+        parts.state.expectRecheck(at: next)
+        return next
+    }
+}
+
+/// Makes recheck records as the configuration in force says.
+struct RecheckSealer: RecheckOpener {
+    let vault: SealedVault
+    let registry: AdapterRegistry
+    let logger: Logger
+
+    func open(_ request: Request, of user: UserID) -> OpenedRecheck? {
+        let intervals = registry.current.configuration.requests.rechecks
+        return RecheckRun.opening(of: request, intervals: intervals).flatMap { times in
+            seal(user, of: request.id, openedAt: times.openedAt, dueAt: times.dueAt)
+        }
+    }
+
+    /// `user` is nobody where only ids are known; the result is `nil` when the vault cannot seal.
+    func seal(
+        _ user: UserID,
+        of request: RequestID,
+        openedAt: WallTime,
+        dueAt: WallTime
+    ) -> OpenedRecheck? {
+        do throws(VaultError) {
+            return OpenedRecheck(
+                sealed: try vault.sealRecheck(user, of: request),
+                openedAt: openedAt,
+                dueAt: dueAt
+            )
+        } catch {
+            logger.note(
+                .operationFailed,
+                [
+                    "step": "seal_recheck", "request.id": "\(request)",
+                    "error": "\(error.kind.rawValue)",
+                ]
+            )
+            return nil
+        }
+    }
+}
+
+/// Counts rechecks since the start.
+final class RecheckCounter: Sendable {
+    private struct State {
+        var counts: [Recheck.Outcome: Int] = [:]
+        var overdue: Set<TargetName> = []
+        var isSampleFound = false
+    }
+
+    private let state = Mutex(State())
+
+    var counts: [Recheck.Outcome: Int] { state.withLock(\.counts) }
+
+    /// Targets that could not be checked for days.
+    var overdue: Set<TargetName> { state.withLock(\.overdue) }
+
+    /// Whether the last sample found data of an erased user that no recheck follows.
+    var isSampleFound: Bool { state.withLock(\.isSampleFound) }
+
+    func count(_ outcome: Recheck.Outcome) {
+        state.withLock { $0.counts[outcome, default: 0] += 1 }
+    }
+
+    func sampled(isFound: Bool) { state.withLock { $0.isSampleFound = isFound } }
+
+    func answered(_ target: TargetName) {
+        state.withLock { _ = $0.overdue.remove(target) }
+    }
+
+    func noteOverdue(_ target: TargetName) {
+        state.withLock { _ = $0.overdue.insert(target) }
     }
 }
