@@ -13,3 +13,51 @@ package struct ErrorNumber: Equatable, CustomStringConvertible {
         return unsafe String(cString: text).lowercased()
     }
 }
+
+/// The bytes behind a descriptor; `errno` says why a call failed.
+package enum FileBytes {
+    /// Bytes of one call of read(2).
+    private static let pieceByteCount = 1 << 20
+
+    /// Reads the next bytes, fewer than `countMax` only at the end, and may block.
+    package static func read(
+        _ descriptor: Int32,
+        into bytes: inout [UInt8],
+        atMost countMax: Int
+    ) -> Bool {
+        bytes = []
+        var count = 0
+        while count < countMax {
+            if count == bytes.count {
+                let room = min(countMax - count, pieceByteCount)
+                bytes.append(contentsOf: repeatElement(0, count: room))
+            }
+            let answer = unsafe bytes.withUnsafeMutableBytes { buffer in
+                let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+                return unsafe Glibc.read(descriptor, rest.baseAddress, rest.count)
+            }
+            if answer < 0, errno == EINTR { continue }
+            guard answer >= 0 else { return false }
+            if answer == 0 { break }
+            count += answer
+        }
+        bytes.removeLast(bytes.count - count)
+        return true
+    }
+
+    /// Writes all of them, and may block.
+    @discardableResult
+    package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        var offset = 0
+        while offset < bytes.count {
+            let written = unsafe bytes.withUnsafeBytes { buffer in
+                let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[offset...])
+                return unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
+            }
+            if written < 0, errno == EINTR { continue }
+            guard written > 0 else { return false }
+            offset += written
+        }
+        return true
+    }
+}

@@ -63,25 +63,15 @@ package struct CredentialDirectory: Sendable, Equatable {
         guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
             throw failure(.unsafePermissions, name, "group or others may write it; chmod go-w")
         }
-        var bytes = [UInt8](repeating: 0, count: Self.byteCountMax + 1)
+        var bytes: [UInt8] = []
         defer { for index in bytes.indices { bytes[index] = 0 } }
-        var count = 0
-        while count < bytes.count {
-            let answer = unsafe bytes.withUnsafeMutableBytes { buffer in
-                let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
-                return unsafe Glibc.read(descriptor, rest.baseAddress, rest.count)
-            }
-            if answer < 0 && errno == EINTR { continue }
-            guard answer >= 0 else { throw failure(.system, name, "\(ErrorNumber.current)") }
-            if answer == 0 { break }
-            count += answer
+        guard FileBytes.read(descriptor, into: &bytes, atMost: Self.byteCountMax + 1) else {
+            throw failure(.system, name, "\(ErrorNumber.current)")
         }
-        guard count <= Self.byteCountMax else {
+        guard bytes.count <= Self.byteCountMax else {
             throw failure(.tooLarge, name, "more than \(Self.byteCountMax) bytes")
         }
-        var exact = Array(bytes[..<count])
-        defer { for index in exact.indices { exact[index] = 0 } }
-        return Secret(exact)
+        return Secret(bytes)
     }
 
     private static func isPlain(_ name: String) -> Bool {

@@ -1,4 +1,5 @@
 import CSystemd
+import Encoding
 import Glibc
 
 /// Where log entries go; both outputs may block.
@@ -33,11 +34,11 @@ package enum LogOutput: Sendable, Equatable {
         switch self {
         case .journal: Self.sendToJournal(entry.journalFields)
         case .standardError:
-            Self.writeAll(
+            FileBytes.write(
                 Array(entry.line(isTerminal: isatty(STDERR_FILENO) == 1).utf8),
                 to: STDERR_FILENO
             )
-        case .json: Self.writeAll(entry.json(atUnixMicroseconds: Self.now()), to: STDERR_FILENO)
+        case .json: FileBytes.write(entry.json(atUnixMicroseconds: Self.now()), to: STDERR_FILENO)
         }
     }
 
@@ -66,21 +67,5 @@ package enum LogOutput: Sendable, Equatable {
         var now = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &now)
         return Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000
-    }
-
-    /// Writes all of it, and may block; `errno` says why it did not.
-    @discardableResult
-    package static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-        var offset = 0
-        while offset < bytes.count {
-            let written = unsafe bytes.withUnsafeBytes { buffer in
-                let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[offset...])
-                return unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
-            }
-            if written < 0 && errno == EINTR { continue }
-            guard written > 0 else { return false }
-            offset += written
-        }
-        return true
     }
 }

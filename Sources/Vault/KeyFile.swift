@@ -70,14 +70,13 @@ struct KeyFile: ~Copyable {
         }
         defer { _ = Glibc.close(file) }
         try checkOwnership(of: file, name)
-        var bytes = [UInt8](repeating: 0, count: byteCount + 1)
+        var bytes: [UInt8] = []
         defer { bytes.wipe() }
-        let count = unsafe bytes.withUnsafeMutableBytes {
-            unsafe Glibc.read(file, $0.baseAddress, $0.count)
+        guard FileBytes.read(file, into: &bytes, atMost: byteCount + 1) else {
+            throw systemError(name)
         }
-        guard count >= 0 else { throw systemError(name) }
-        guard count == byteCount else {
-            throw error(.unsafeFile, name, "expected \(byteCount) bytes, not \(count)")
+        guard bytes.count == byteCount else {
+            throw error(.unsafeFile, name, "expected \(byteCount) bytes, not \(bytes.count)")
         }
         return Array(bytes.prefix(byteCount))
     }
@@ -94,7 +93,7 @@ struct KeyFile: ~Copyable {
         do throws(VaultSetupError) {
             // fchmod: the umask may have taken bits away, and a reader checks for exactly 0600.
             guard fchmod(file, 0o600) == 0 else { throw systemError(name) }
-            try write(bytes, to: file, name)
+            guard FileBytes.write(bytes, to: file) else { throw systemError(name) }
             guard fsync(file) == 0 else { throw systemError(name) }
             try syncDirectory()
         } catch {
@@ -143,19 +142,6 @@ extension KeyFile {
         guard facts.st_mode & 0o7777 == 0o600 else {
             let mode = String(facts.st_mode & 0o7777, radix: 8)
             throw error(.unsafeFile, name, "expected mode 0600, not 0\(mode)")
-        }
-    }
-
-    private func write(_ bytes: [UInt8], to file: Int32, _ name: String) throws(VaultSetupError) {
-        var written = 0
-        while written < bytes.count {
-            let count = unsafe bytes.withUnsafeBytes { buffer in
-                let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[written...])
-                return unsafe Glibc.write(file, rest.baseAddress, rest.count)
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw systemError(name) }
-            written += count
         }
     }
 

@@ -31,18 +31,14 @@ enum InputFile {
         guard descriptor >= 0 else { throw unreadable(path) }
         defer { if path != "-" { close(descriptor) } }
         var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 4096)
-        while true {
-            let count = unsafe read(descriptor, &chunk, chunk.count)
-            if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else { throw unreadable(path) }
-            guard count > 0 else { return bytes }
-            bytes.append(contentsOf: chunk[..<count])
-            guard bytes.count <= countMax else {
-                let why = "it has more than \(countMax) bytes; name the right file"
-                throw failure("too large", path, why)
-            }
+        guard FileBytes.read(descriptor, into: &bytes, atMost: countMax + 1) else {
+            throw unreadable(path)
         }
+        guard bytes.count <= countMax else {
+            let why = "it has more than \(countMax) bytes; name the right file"
+            throw failure("too large", path, why)
+        }
+        return bytes
     }
 
     private static func unreadable(_ path: String) -> CommandFailure {

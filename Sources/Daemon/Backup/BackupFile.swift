@@ -43,19 +43,11 @@ final class BackupFile {
 
     /// The next bytes, fewer at the end of the file.
     func read(_ count: Int) throws(DaemonError) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: count)
-        var length = 0
-        while length < count {
-            let answer = unsafe bytes.withUnsafeMutableBytes { buffer in
-                let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[length...])
-                return unsafe Glibc.read(descriptor, rest.baseAddress, rest.count)
-            }
-            if answer < 0, errno == EINTR { continue }
-            guard answer >= 0 else { throw Self.failure("read", path) }
-            guard answer > 0 else { break }
-            length += answer
+        var bytes: [UInt8] = []
+        guard FileBytes.read(descriptor, into: &bytes, atMost: count) else {
+            throw Self.failure("read", path)
         }
-        return Array(bytes[..<length])
+        return bytes
     }
 
     /// Hands on the next `byteCount` bytes in pieces; returns how many there were.
@@ -75,15 +67,7 @@ final class BackupFile {
 
     /// Writes, and rests as long as the disk took: a running service needs the disk, too.
     func write(_ bytes: [UInt8]) throws(DaemonError) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes {
-                unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw Self.failure("write", path) }
-            rest = rest.dropFirst(count)
-        }
+        guard FileBytes.write(bytes, to: descriptor) else { throw Self.failure("write", path) }
         unsyncedByteCount += bytes.count
         guard unsyncedByteCount >= Self.syncedByteCount else { return }
         let start = ContinuousClock.now

@@ -1,7 +1,6 @@
 import Encoding
 import Glibc
 import Ledger
-import Systemd
 
 /// The file that outlives state.db: signed notes, only ever appended.
 ///
@@ -24,7 +23,7 @@ struct CheckpointFile: Sendable {
         defer { close(descriptor) }
         let isNew = lseek(descriptor, 0, SEEK_END) == 0
         let bytes = Array(notes.map { $0.description + "\n" }.joined().utf8)
-        guard LogOutput.writeAll(bytes, to: descriptor) else { throw failure("write") }
+        guard FileBytes.write(bytes, to: descriptor) else { throw failure("write") }
         guard fsync(descriptor) == 0 else { throw failure("sync") }
         if isNew { try syncDirectory() }
         return Int(lseek(descriptor, 0, SEEK_END))

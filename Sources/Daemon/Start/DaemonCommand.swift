@@ -154,7 +154,7 @@ package enum DaemonCommand {
     }
 
     private static func say(_ text: String) {
-        LogOutput.writeAll(Array("\(text)\n".utf8), to: STDOUT_FILENO)
+        FileBytes.write(Array("\(text)\n".utf8), to: STDOUT_FILENO)
     }
 
     /// The prefix makes journald file the lines as errors (sd-daemon(3)).
@@ -162,7 +162,7 @@ package enum DaemonCommand {
         let prefix = LogOutput.choose(environment: environment) == .journal ? "<3>" : ""
         for line in text.split(separator: "\n") {
             let kind = line.hasPrefix("hint: ") ? "" : "error: "
-            LogOutput.writeAll(Array("\(prefix)\(kind)\(line)\n".utf8), to: STDERR_FILENO)
+            FileBytes.write(Array("\(prefix)\(kind)\(line)\n".utf8), to: STDERR_FILENO)
         }
     }
 }

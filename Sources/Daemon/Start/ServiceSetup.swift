@@ -138,9 +138,8 @@ struct ServiceSetup {
         let file = unsafe open(configuration, flags, 0o600)
         guard file >= 0 else { throw failure("create", configuration) }
         defer { close(file) }
-        let bytes = Array(Self.minimalConfiguration.utf8)
         // The service reads it as its own user, whatever the umask is.
-        guard unsafe write(file, bytes, bytes.count) == bytes.count, fsync(file) == 0,
+        guard FileBytes.write(Array(Self.minimalConfiguration.utf8), to: file), fsync(file) == 0,
             fchmod(file, 0o644) == 0
         else {
             let error = failure("write", configuration)

@@ -55,16 +55,13 @@ package struct ConfigurationFile {
 
     private func readAll(_ descriptor: CInt) throws(ConfigurationError) -> [UInt8] {
         var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
-            if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else { throw failed(errno) }
-            if count == 0 { return bytes }
-            bytes += chunk[..<count]
-            // The size was checked, but the file may grow while it is read.
-            guard bytes.count <= SettingsLimits.byteCountMax else { throw tooLarge }
+        let countMax = SettingsLimits.byteCountMax
+        guard FileBytes.read(descriptor, into: &bytes, atMost: countMax + 1) else {
+            throw failed(errno)
         }
+        // The size was checked, but the file may grow while it is read.
+        guard bytes.count <= countMax else { throw tooLarge }
+        return bytes
     }
 
     private var tooLarge: ConfigurationError {

@@ -1,3 +1,4 @@
+import Encoding
 import Glibc
 
 /// Standard output and standard error.
@@ -33,15 +34,7 @@ enum Console {
     /// Writes without a newline at the end; `false` when nobody reads any more (a closed pipe).
     @discardableResult
     static func put(_ text: String, to descriptor: Int32) -> Bool {
-        var bytes = Array(text.utf8)[...]
-        while !bytes.isEmpty {
-            let count = unsafe bytes.withUnsafeBytes { buffer in
-                unsafe Glibc.write(descriptor, buffer.baseAddress, buffer.count)
-            }
-            guard count > 0 || errno == EINTR else { return false }
-            bytes = bytes.dropFirst(max(0, count))
-        }
-        return true
+        FileBytes.write(Array(text.utf8), to: descriptor)
     }
 }
 
