@@ -175,7 +175,8 @@ final class Bench: Sendable {
             logger: log.logger,
             lanes: FreeLanes(state: state),
             makeCopy: { _, _ in
-                copy.map { .made($0) } ?? .refused(code: "no_copies", detail: "")
+                copy.map { store in RecheckCopy(store: store, close: { await store.shutdown() }) }
+                    ?? RecheckCopy(refusal: CopyRefusal(code: "no_copies", detail: ""))
             },
             operate: operate
         )

@@ -42,7 +42,7 @@ struct DrillCopyTests {
             #expect(unsafe chmod(path, 0o600) == 0)
         }
 
-        func copy(_ place: String) async -> DrillCopy {
+        func copy(_ place: String) async -> RecheckCopy {
             let factory = AdapterFactory(
                 credentials: CredentialDirectory(path: bench.directory),
                 hasher: bench.hasher,
@@ -206,12 +206,9 @@ struct DrillCopyTests {
     @Test(arguments: refusals)
     private func `what is live or malformed is no copy`(_ refusal: Refusal) async throws {
         let copy = try await World(refusal.target).copy(refusal.place)
-        guard case .refused("bad_copy", let detail) = copy else {
-            await copy.shutDown()
-            Issue.record("taken")
-            return
-        }
-        #expect(detail.contains(refusal.word))
+        await copy.close()
+        #expect(copy.refusal?.code == "bad_copy")
+        #expect(copy.refusal?.detail.contains(refusal.word) == true)
     }
 
     @Test(
@@ -227,8 +224,8 @@ struct DrillCopyTests {
         _ place: String
     ) async throws {
         let copy = try await World(target).copy(place)
-        if case .refused(_, let detail) = copy { Issue.record("\(detail)") }
-        await copy.shutDown()
+        #expect(copy.refusal == nil)
+        await copy.close()
     }
 
     @Test(arguments: ["host=/run/pg user=x", "user=x", "postgresql://h/", "no conninfo"])
@@ -236,10 +233,8 @@ struct DrillCopyTests {
         _ conninfo: String
     ) async throws {
         let copy = try await World(Self.postgresql, conninfo: conninfo).copy("copy")
-        guard case .refused("bad_copy", let detail) = copy else {
-            Issue.record("taken")
-            return
-        }
+        #expect(copy.refusal?.code == "bad_copy")
+        let detail = try #require(copy.refusal?.detail)
         #expect(detail.contains("with dbname"))
         #expect(!detail.contains("run/pg"), "nothing of the credential")
     }
@@ -254,12 +249,9 @@ struct DrillCopyTests {
     )
     func `kinds without copies say why`(_ target: String) async throws {
         let copy = try await World(target).copy("copy")
-        guard case .refused("no_copies", let detail) = copy else {
-            await copy.shutDown()
-            Issue.record("taken")
-            return
-        }
-        #expect(!detail.isEmpty)
+        await copy.close()
+        #expect(copy.refusal?.code == "no_copies")
+        #expect(copy.refusal?.detail.isEmpty == false)
     }
 
     @Test(
@@ -302,12 +294,9 @@ struct DrillCopyTests {
                 default: Self.cloudStorage(server.url, trust)
                 }
             let copy = try await World(target).copy("copied-place")
-            guard case .made(let store) = copy else {
-                Issue.record("refused")
-                return
-            }
+            let store = try #require(copy.store)
             _ = await store.diagnose()
-            await copy.shutDown()
+            await copy.close()
             #expect(!server.calls.isEmpty)
             #expect(server.calls.allSatisfy { $0.path.contains("copied-place") })
             #expect(!server.calls.contains { $0.path.contains("live-place") })

@@ -203,30 +203,28 @@ extension Adapters {
 }
 
 extension AdapterFactory {
-    /// A target on a copy of the store, for a drill; to be shut down.
+    /// A target on a copy of the store, for a drill; to be closed.
     ///
     /// The copy is never the location of a configured target: a drill must not touch live data.
     func makeCopy(
         of name: TargetName,
         at place: String,
         _ configuration: DaemonConfiguration
-    ) async -> DrillCopy {
+    ) async -> RecheckCopy {
         guard let target = configuration.targets.first(where: { $0.name == name }) else {
-            return .refused(code: "no_copies", detail: "the target is not configured any more")
+            return Self.refused("no_copies", "the target is not configured any more")
         }
         guard let original = target.store as? any DrillCopying else {
-            return .refused(
-                code: "no_copies",
-                detail: "a store of kind \"\(target.kind)\" has no copies"
-            )
+            return Self.refused("no_copies", "a store of kind \"\(target.kind)\" has no copies")
         }
         let store: any DrillCopying
         do {
             store = try original.copy(at: place)
         } catch {
             switch error {
-            case .malformed(let requirement): return Self.bad("the copy must be \(requirement)")
-            case .impossible(let why): return .refused(code: "no_copies", detail: why)
+            case .malformed(let requirement):
+                return Self.refused("bad_copy", "the copy must be \(requirement)")
+            case .impossible(let why): return Self.refused("no_copies", why)
             }
         }
         do {
@@ -234,32 +232,20 @@ extension AdapterFactory {
             var environment = storeEnvironment(of: copy, in: configuration)
             environment.notes = nil
             for other in configuration.targets where try store.overlaps(other.store, environment) {
-                return Self.bad("that is the store of target '\(other.name)', and no copy")
+                let cause = "that is the store of target '\(other.name)', and no copy"
+                return Self.refused("bad_copy", cause)
             }
-            return .made(try await store.open(environment))
+            let opened = try await store.open(environment)
+            return RecheckCopy(store: opened, close: { await opened.shutdown() })
         } catch {
-            return Self.bad("\(error)")
+            return Self.refused("bad_copy", "\(error)")
         }
     }
 
-    private static func bad(_ detail: String) -> DrillCopy {
-        .refused(code: "bad_copy", detail: detail)
+    private static func refused(_ code: String, _ detail: String) -> RecheckCopy {
+        RecheckCopy(refusal: CopyRefusal(code: code, detail: detail))
     }
-}
 
-/// A target that works on a copy of its store, for a drill.
-enum DrillCopy: Sendable {
-    /// To be shut down.
-    case made(any PurgeTarget)
-    /// A code for machines, and the same in words.
-    case refused(code: String, detail: String)
-
-    func shutDown() async {
-        if case .made(let target) = self { await target.shutdown() }
-    }
-}
-
-extension AdapterFactory {
     /// Wraps the targets that depend on each other, sources first.
     func connect(
         _ made: [TargetName: any PurgeTarget],

@@ -18,7 +18,7 @@ struct RecheckParts: Sendable {
     let logger: Logger
     /// The engine, where each store has a lane.
     let lanes: any StoreLanes
-    let makeCopy: @Sendable (TargetName, String) async -> DrillCopy
+    let makeCopy: @Sendable (TargetName, String) async -> RecheckCopy
     let operate: @Sendable (RequestID, RequestEvent) async throws -> OperationOutcome
 
     var driver: RecheckDriver {
@@ -32,15 +32,7 @@ struct RecheckParts: Sendable {
                     let adapters = registry.current
                     return (adapters.targets, adapters.recheckEnvironment)
                 },
-                openCopy: { name, place in
-                    let copy = await makeCopy(name, place)
-                    switch copy {
-                    case .made(let store):
-                        return RecheckCopy(store: store, close: { await copy.shutDown() })
-                    case .refused(let code, let detail):
-                        return RecheckCopy(refusal: CopyRefusal(code: code, detail: detail))
-                    }
-                },
+                openCopy: makeCopy,
                 announce: { report($0) }
             )
         )
