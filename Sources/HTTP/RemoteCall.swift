@@ -16,15 +16,9 @@ final class RemoteCall: HTTPClientResponseDelegate {
     private struct State {
         var isSent = false
         var hasBody = false
-        var status = 0
-        var contentType: String?
-        var retryAfter: String?
-        var link: String?
-        var body: [UInt8] = []
+        var reply = RemoteReply(status: 0)
         var streamedCount = 0
         var afterPart: (@Sendable () -> Void)?
-
-        var isSuccess: Bool { status == 200 }
     }
 
     private let answerMax: Int
@@ -71,11 +65,11 @@ final class RemoteCall: HTTPClientResponseDelegate {
             return task.eventLoop.makeFailedFuture(TooLarge())
         }
         state.withLock {
-            $0.status = Int(head.status.code)
-            $0.contentType = head.headers.first(name: "Content-Type")
-            $0.retryAfter = head.headers.first(name: "Retry-After")
+            $0.reply.status = Int(head.status.code)
+            $0.reply.contentType = head.headers.first(name: "Content-Type")
+            $0.reply.retryAfter = head.headers.first(name: "Retry-After")
             let links = head.headers["Link"]
-            $0.link = links.isEmpty ? nil : links.joined(separator: ", ")
+            $0.reply.link = links.isEmpty ? nil : links.joined(separator: ", ")
         }
         return task.eventLoop.makeSucceededVoidFuture()
     }
@@ -85,7 +79,7 @@ final class RemoteCall: HTTPClientResponseDelegate {
         _ buffer: ByteBuffer
     ) -> EventLoopFuture<Void> {
         let fits =
-            if let stream, state.withLock({ $0.isSuccess }) {
+            if let stream, state.withLock({ $0.reply.status == 200 }) {
                 pass(buffer, to: stream)
             } else {
                 keep(buffer)
@@ -96,8 +90,8 @@ final class RemoteCall: HTTPClientResponseDelegate {
 
     private func keep(_ buffer: ByteBuffer) -> Bool {
         state.withLock { [answerMax] state in
-            guard state.body.count + buffer.readableBytes <= answerMax else { return false }
-            state.body.append(contentsOf: buffer.readableBytesView)
+            guard state.reply.body.count + buffer.readableBytes <= answerMax else { return false }
+            state.reply.body.append(contentsOf: buffer.readableBytesView)
             return true
         }
     }
@@ -114,15 +108,7 @@ final class RemoteCall: HTTPClientResponseDelegate {
     }
 
     func didFinishRequest(task: HTTPClient.Task<RemoteReply>) throws -> RemoteReply {
-        state.withLock {
-            RemoteReply(
-                status: $0.status,
-                contentType: $0.contentType,
-                retryAfter: $0.retryAfter,
-                link: $0.link,
-                body: $0.body
-            )
-        }
+        state.withLock { $0.reply }
     }
 }
 

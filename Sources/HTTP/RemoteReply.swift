@@ -4,12 +4,12 @@ import Synchronization
 
 /// A complete answer of a provider; the body may hold tokens and may echo what was sent.
 package struct RemoteReply: Sendable, Redacted {
-    package let status: Int
-    package let contentType: String?
-    package let retryAfter: String?
+    package internal(set) var status: Int
+    package internal(set) var contentType: String?
+    package internal(set) var retryAfter: String?
     /// The header `Link` (RFC 8288), its lines joined.
-    package let link: String?
-    package let body: [UInt8]
+    package internal(set) var link: String?
+    package internal(set) var body: [UInt8]
 
     package init(
         status: Int,
