@@ -59,7 +59,6 @@ extension ControlCall where Answer == WireRequest {
         }
     }
 
-    /// Brings a fresh sign-in.
     package static func reauthorize(_ id: RequestID, with input: ReauthorizeInput) -> Self {
         Self(.reauthorizeRequest, [id.description], body: input.body)
     }
@@ -98,7 +97,6 @@ extension ControlCall where Answer == WireStoredCredential {
 }
 
 extension ControlCall where Answer == WireNotification {
-    /// Hands on what a provider sent.
     package static func takeNotification(
         _ input: NotificationInput,
         provider: ProviderName
@@ -250,7 +248,6 @@ extension ControlCall where Answer == WireReport {
 }
 
 extension ControlCall where Answer == String {
-    /// The metrics as Prometheus text.
     package static var metrics: Self { Self(.metrics) { String(decoding: $0, as: UTF8.self) } }
 }
 

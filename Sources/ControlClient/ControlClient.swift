@@ -250,15 +250,11 @@ package struct ControlClientError: Error, Sendable, CustomStringConvertible {
     package enum Kind: Sendable, Hashable {
         /// No process listens at the socket, or the connection was lost for too long.
         case unreachable
-        /// The socket may not be opened by this user.
         case permissionDenied
-        /// No answer within the time of a call.
         case timedOut
         /// An answer that is not what the API documents.
         case malformedAnswer
-        /// The daemon restarted during every try of a replay.
         case interrupted
-        /// The daemon answered with a problem.
         case refused(WireProblem)
     }
 

@@ -81,7 +81,6 @@ final class ConnectionRegistry: Sendable {
 
     var count: Int { state.withLock(\.channels.count) }
 
-    /// Tells every connection to finish.
     func drain() {
         let channels = state.withLock { state in
             state.isDraining = true

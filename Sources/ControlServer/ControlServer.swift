@@ -296,7 +296,6 @@ extension ControlServer {
         return .answer(answer)
     }
 
-    /// Sends events until they or the connection end.
     private func stream(
         _ events: AsyncStream<WireEvent>,
         to connection: Connection,

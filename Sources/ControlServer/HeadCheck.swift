@@ -30,7 +30,6 @@ struct HeadCheck: Sendable {
         var allow: [Route.Method] = []
     }
 
-    /// Checks one head.
     func check(_ head: HTTPRequestHead) throws(Refusal) -> CheckedHead {
         do throws(ControlProblem) {
             try checkShape(head)

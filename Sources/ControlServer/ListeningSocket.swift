@@ -112,7 +112,6 @@ package struct ControlServerError: Error, Sendable, CustomStringConvertible {
         case pathTooLong = "path too long"
         /// Something that is no socket is in the way; it is never removed.
         case pathOccupied = "path occupied"
-        /// The service is no member of it.
         case group = "group"
         case notListening = "not a listening unix stream socket"
         case systemCall = "system call"

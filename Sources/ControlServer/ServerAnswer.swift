@@ -4,7 +4,6 @@ import Lifecycle
 import NIOCore
 import Synchronization
 
-/// One complete answer.
 struct ServerAnswer: Sendable {
     var status: Int
     var contentType: String?

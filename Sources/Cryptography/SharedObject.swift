@@ -21,7 +21,6 @@ package final class SharedObject: @unchecked Sendable {
 }
 
 extension SharedObject {
-    /// A new EVP_MD_CTX.
     package static func digestContext() -> SharedObject? {
         unsafe SharedObject(EVP_MD_CTX_new(), release: { unsafe EVP_MD_CTX_free($0) })
     }

@@ -115,7 +115,6 @@ extension JSONValue: ExpressibleByStringInterpolation, ExpressibleByBooleanLiter
         self = .object(members.compactMap { name, value in value.map { Member(name, $0) } })
     }
 
-    /// `nil` without a text.
     package init?(_ text: String?) {
         guard let text else { return nil }
         self = .string(text)

@@ -70,7 +70,6 @@ package enum TypedJSON {
             }
         }
 
-        /// The opposite.
         static func camelCase(_ name: String) -> String {
             let words = name.split(separator: "_")
             var text = String(words.first ?? "")

@@ -7,7 +7,6 @@ import Synchronization
 
 /// What adapters of providers and stores are made with, besides their settings.
 package struct AdapterEnvironment: Sendable {
-    /// Reads a systemd credential of a provider or store.
     package typealias CredentialReader =
         @Sendable (_ name: String, _ owner: RemoteOwner) throws -> Secret
     package typealias SignerMaker =
@@ -88,7 +87,6 @@ package enum RemoteOwner: Hashable, Sendable {
     case subscriber(SubscriberName)
     case queue(String)
 
-    /// The word of the configuration for it.
     package var role: String {
         switch self {
         case .provider: "provider"

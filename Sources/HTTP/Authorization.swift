@@ -5,7 +5,6 @@ package import Lifecycle
 package struct Authorization: Sendable, Redacted {
     private let value: Secret
 
-    /// What goes into the header.
     package var text: String { value.exposeText() }
 
     /// A bearer token (RFC 6750 §2.1); `nil` for a token that no header can carry.

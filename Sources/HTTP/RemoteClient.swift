@@ -134,7 +134,6 @@ package final class RemoteClient: Sendable {
 /// A timer for each call costs as much as its place in the pool, since another thread makes it and
 /// takes it back. All calls of a client may take equally long. No timer runs without calls.
 final class CallDeadlines: Sendable {
-    /// Names a call that has begun.
     struct Token: Hashable {
         fileprivate let number: UInt64
     }
@@ -204,7 +203,6 @@ final class CallDeadlines: Sendable {
 /// Which addresses a connection may have; asked once it is there and before anything is sent, so
 /// that no name can point elsewhere in between.
 final class PeerRule: Sendable {
-    /// The address is not permitted.
     struct Refused: Error {}
 
     private let allowsPrivate: Bool

@@ -106,7 +106,6 @@ extension RemoteRequest {
         "token", "Basic", "Bearer", "OAuth", "https", "http", "urn", "true", "false",
     ]
 
-    /// The values that go out with the call, in pieces.
     var sentValues: [String] {
         var texts = values.map { $0.exposeText() }
         var forms = query.map { [$0] } ?? []

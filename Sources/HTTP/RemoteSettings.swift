@@ -20,10 +20,8 @@ package struct RemoteSettings: Sendable {
     package var answerMax = RemoteSettings.answerMaxDefault
     /// Name resolution, connect and TLS together, waiting for a free connection included.
     package var timeoutConnect = Duration.seconds(5)
-    /// The whole call.
     package var timeoutTotal = Duration.seconds(30)
 
-    /// The provider's name.
     package var name: ProviderName { ProviderName(owner.name) }
 
     /// The defaults are the deadlines that every provider gets unless configured: 5 s is far above
@@ -39,7 +37,6 @@ package struct RemoteSettings: Sendable {
         (self.caFile, self.concurrency) = (caFile, concurrency)
     }
 
-    /// A provider's.
     package init(name: ProviderName) { self.init(owner: .provider(name)) }
 }
 

@@ -6,17 +6,11 @@ import Lifecycle
 package struct SetupError: Error, Sendable, CustomStringConvertible {
     /// The closed set of causes.
     package enum Kind: String, Sendable, CaseIterable {
-        /// `base_url` is not an absolute https URL without user, query and fragment.
         case malformedBaseURL = "malformed_base_url"
-        /// Plain http was given without permission, or for a host that is not loopback.
         case plainHTTP = "plain_http"
-        /// `ca_file` cannot be read or holds no certificate.
         case unreadableCAFile = "unreadable_ca_file"
-        /// No client id, team id or key id, or one that cannot be sent.
         case malformedClient = "malformed_client"
-        /// The signing key is for another algorithm than the other side takes.
         case wrongKeyAlgorithm = "wrong_key_algorithm"
-        /// The key file of a service account is not one.
         case malformedServiceAccount = "malformed_service_account"
 
         var reason: String {
@@ -38,7 +32,6 @@ package struct SetupError: Error, Sendable, CustomStringConvertible {
 
     package init(kind: Kind, owner: RemoteOwner) { (self.kind, self.owner) = (kind, owner) }
 
-    /// A provider's.
     package init(kind: Kind, provider: String) {
         self.init(kind: kind, owner: .provider(ProviderName(provider)))
     }

@@ -2,7 +2,6 @@ package import Lifecycle
 
 /// What an alarm and a confirmation say.
 package enum MailText {
-    /// An alarm, for an operator.
     package static func alarm(_ message: OutgoingMessage) -> (subject: String, text: String) {
         let sentence = message.detail ?? message.subject
         var lines = [sentence, ""]
@@ -33,7 +32,6 @@ package enum MailText {
         }
     }
 
-    /// A confirmation, for the user.
     package static func confirmation(
         _ facts: Confirmation,
         in language: MessageLanguage

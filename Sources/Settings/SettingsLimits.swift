@@ -1,4 +1,3 @@
-/// Bounds of reading a configuration.
 enum SettingsLimits {
     /// In bytes: a thousand tables need a tenth of it.
     static let byteCountMax = 1 << 20

@@ -168,7 +168,6 @@ package struct JournalLogHandler: LogHandler {
 
     package func log(event: Logging.LogEvent) { write(event) }
 
-    /// Writes an event, and returns the entry that was made of it.
     @discardableResult
     package func write(_ event: Logging.LogEvent) -> LogEntry {
         var facts = metadata

@@ -7,9 +7,7 @@ import Glibc
 package struct SocketActivation: Sendable, Equatable {
     /// `FileDescriptorName=` of our socket units.
     package enum Name: String, Sendable, CaseIterable {
-        /// For operators.
         case control
-        /// For applications.
         case submit
         /// For viewers; the only one that may be missing.
         case viewer

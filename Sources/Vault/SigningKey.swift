@@ -218,7 +218,6 @@ extension SigningKey {
 /// Reads one private key through OSSL_STORE (ossl_store(7)), from memory or from a URI.
 @safe
 struct KeyStore: ~Copyable {
-    /// Why there is no key.
     struct Failure: Error {
         /// A fixed text, ours or libcrypto's; never anything that was read.
         let reason: String
@@ -261,7 +260,6 @@ struct KeyStore: ~Copyable {
 
     deinit { unsafe OSSL_STORE_close(store) }
 
-    /// Loads the only private key there is.
     func loadPrivateKey() throws(Failure) -> SharedObject {
         guard unsafe OSSL_STORE_expect(store, OSSL_STORE_INFO_PKEY) == 1 else {
             throw Self.failure("it cannot be searched for a private key")

@@ -79,7 +79,6 @@ package struct VaultKeyring: Sendable {
         keys = Dictionary((retired + [active]).map { ($0.id, $0) }, uniquingKeysWith: { $1 })
     }
 
-    /// The ids of all keys, sorted.
     package var ids: [String] { keys.keys.sorted() }
 
     package func key(id: String) -> VaultKey? { keys[id] }

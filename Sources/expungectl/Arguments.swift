@@ -83,7 +83,6 @@ struct RequestReference: ExpressibleByArgument {
 }
 
 extension GlobalOptions {
-    /// The most candidates that an ambiguous prefix shows.
     private static let candidateMax = 10
 
     /// The request that is meant; only a prefix needs the service.
@@ -110,7 +109,6 @@ extension GlobalOptions {
         )
     }
 
-    /// Acts on a request and prints its line.
     func act(_ action: RequestAction, on reference: RequestReference) async throws {
         let id = try await resolve(reference)
         try await show(.act(action, on: id)) { RequestReport.list([$0]) }

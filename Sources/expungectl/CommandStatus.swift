@@ -9,7 +9,6 @@ struct CommandFailure: Error {
     let code: CommandStatus
     /// The code of the service's refusal (expunged-api(7)).
     var problem: String?
-    /// Further facts.
     var details: [String] = []
 
     /// One line, as expungectl(1) describes it.
@@ -74,7 +73,6 @@ enum CommandStatus: Int32, Error, CaseIterable {
 }
 
 extension ControlClientError {
-    /// What the program prints of it, and how it ends.
     var failure: CommandFailure {
         var details: [String] = []
         if kind == .unreachable, let reason = LastReason.find(socket: socketPath) {

@@ -5,7 +5,6 @@ import Encoding
 import FoundationEssentials
 import Glibc
 
-/// What every command takes.
 struct GlobalOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -61,7 +60,6 @@ struct GlobalOptions: ParsableArguments {
         return unsafe access(viewerSocket, W_OK) == 0
     }
 
-    /// Runs `body` with a client of the socket.
     func withClient<R: Sendable>(
         reconnectTimeout: Duration = .milliseconds(400),
         _ body: (ControlClient) async throws -> R
@@ -77,7 +75,6 @@ struct GlobalOptions: ParsableArguments {
         try await withClient { try await $0.call(call) }
     }
 
-    /// Makes a call and prints its answer.
     @discardableResult
     func show<Answer: Encodable>(
         _ call: ControlCall<Answer>,

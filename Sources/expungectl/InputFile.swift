@@ -18,7 +18,6 @@ enum InputFile {
         return Secret(bytes)
     }
 
-    /// Refuses two secrets from standard input.
     static func requireOneFromInput(_ paths: [String?]) throws {
         guard paths.count(where: { $0 == "-" }) <= 1 else {
             throw ValidationError("only one secret can come from standard input")

@@ -36,7 +36,6 @@ struct SubmitOptions: ParsableArguments {
         }
     }
 
-    /// Hands the request in, prints it, and waits if asked to.
     func submit(
         _ kind: RequestKind,
         user: UserID,

@@ -89,7 +89,6 @@ struct Backup {
         return BackupManifest.File(name: name, byteCount: byteCount, sha256: digest.finish())
     }
 
-    /// Writes the archive durably, and returns its size.
     private func archive(
         _ manifest: BackupManifest,
         in folder: String

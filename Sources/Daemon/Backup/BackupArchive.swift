@@ -47,7 +47,6 @@ enum BackupArchive {
         return (String(decoding: block[..<100].prefix { $0 != 0 }, as: UTF8.self), byteCount)
     }
 
-    /// The zeros after a member.
     static func padding(_ byteCount: Int) -> Int {
         (blockByteCount - byteCount % blockByteCount) % blockByteCount
     }

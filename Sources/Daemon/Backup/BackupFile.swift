@@ -26,7 +26,6 @@ final class BackupFile {
         }
     }
 
-    /// Makes a new file, mode 0600.
     init(making path: String) throws(DaemonError) {
         self.path = path
         descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -121,7 +120,6 @@ final class BackupFolder {
         close(descriptor)
     }
 
-    /// Makes the names in a directory durable.
     static func sync(_ directory: String) throws(DaemonError) {
         let descriptor = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw BackupFile.failure("open", directory) }

@@ -143,7 +143,6 @@ struct BackupState {
 }
 
 extension HMACHasher {
-    /// The form that state.db keeps.
     var fingerprintText: String {
         fingerprint.map { String($0, radix: 16) }.joined(separator: ".")
     }

@@ -6,7 +6,6 @@ import Storage
 import Systemd
 
 extension DaemonCommand {
-    /// The backup of the options, and what to say about it.
     static func backUp(
         to file: String,
         _ options: DaemonOptions,
@@ -21,7 +20,6 @@ extension DaemonCommand {
         ).write(to: file)
     }
 
-    /// Restores a backup, and returns what was done and what comes next.
     static func restore(
         _ file: String,
         _ options: DaemonOptions,

@@ -35,7 +35,6 @@ struct Adapters: Sendable {
         )
     }
 
-    /// Providers where one revocation ends the whole grant.
     var wholeGrants: Set<ProviderName> {
         Set(providers.filter { $0.value.traits.revokesWholeGrant }.keys)
     }
@@ -93,7 +92,6 @@ struct Adapters: Sendable {
 
     var hasMessages: Bool { !channels.isEmpty || mail != nil }
 
-    /// Who gets messages.
     var subscribers: [SubscriberWish] {
         var wishes = configuration.subscribers.map {
             SubscriberWish($0.name, requests: $0.wantsRequests, alarms: $0.wantsAlarms)

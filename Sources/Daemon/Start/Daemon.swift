@@ -10,7 +10,6 @@ import Systemd
 import UnixSignals
 import Vault
 
-/// The running service.
 struct Daemon: Sendable {
     static let version = "0.1.0"
 

@@ -364,7 +364,6 @@ extension DaemonBuilder.Base {
     }
 }
 
-/// Turns changes of a queue's health into journal entries.
 struct QueueReporter: Sendable {
     let name: String
     let logger: Logger
@@ -398,7 +397,6 @@ struct QueueReporter: Sendable {
     }
 }
 
-/// Turns changes of the spool's health into journal entries.
 struct SpoolReporter: Sendable {
     let logger: Logger
 
@@ -426,7 +424,6 @@ struct SpoolReporter: Sendable {
     }
 }
 
-/// Takes the rows of one queue.
 struct QueueIntake: SpoolIntake {
     let intake: IntakeService
     /// As configured.

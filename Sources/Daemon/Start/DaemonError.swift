@@ -58,7 +58,6 @@ enum StartStep: CaseIterable, Sendable {
     /// The configuration's file is there if the service has erased by it.
     case configuration
     case hashKey, ledger, vault
-    /// Providers, stores and queues.
     case adapters
     case sockets
 
@@ -67,7 +66,6 @@ enum StartStep: CaseIterable, Sendable {
     }
 }
 
-/// Why a start ended.
 struct StartProblem: Error, CustomStringConvertible {
     let error: any Error
     var description: String { "\(error)" }

@@ -7,7 +7,6 @@ import Settings
 
 /// The sockets that the service makes itself, where systemd passes none.
 struct OwnSockets: Sendable {
-    /// The directory of the sockets.
     let runtime: String
     let server: ServerConfiguration
     let logger: Logger
@@ -56,7 +55,6 @@ struct OwnSockets: Sendable {
     }
 }
 
-/// The group of a socket that the service makes itself.
 enum SocketGroup {
     /// Returns the number of a group of the configuration, by number or name.
     ///

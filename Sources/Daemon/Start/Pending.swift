@@ -56,7 +56,6 @@ final class Pending<Made: Sendable>: Sendable {
         return isUsable ? nil : Self.shutDownProblem
     }
 
-    /// Nothing is made any more.
     func shutdown() async {
         let last = state.withLock { state in
             defer { state = .shutDown }
@@ -112,7 +111,6 @@ extension PendingPoller {
     func shutdown() async { await end()?.shutdown() }
 }
 
-/// A directory whose key file cannot be read yet.
 final class PendingDirectory: IdentityDirectory {
     let name: ProviderName
     private let pending: Pending<any IdentityDirectory>
@@ -275,7 +273,6 @@ final class PendingTarget: TargetWrapper, KeySource {
     func shutdown() async { await pending.shutdown() }
 }
 
-/// What a target is until it can be set up.
 private struct MisconfiguredTarget: KeySource, UserListing, RowHolding, CoverageSearching,
     RuleSuggesting
 {

@@ -30,10 +30,8 @@ struct Reloader: Sendable {
     private let lastRefusal = Latest<RefusedReload?>(nil)
     private let retired = AsyncStream.makeStream(of: Adapters.self)
 
-    /// The last reload, if it was refused.
     var refusal: RefusedReload? { lastRefusal.value }
 
-    /// Loads, checks and puts a configuration into force.
     func reload() async throws(ControlProblem) -> ReloadResult {
         // In turn, so that the scope recorded last is the one in force.
         await registry.turns.enter()
@@ -127,12 +125,9 @@ struct Reloader: Sendable {
     func stop() { retired.continuation.finish() }
 }
 
-/// What a reload brought into force.
 struct ReloadResult: Sendable {
     let reloadedAt: WallTime
-    /// Keys that changed and are in force.
     let changed: [String]
-    /// Keys that changed and need a restart.
     let needRestart: [String]
     /// Why a provider or store is paused until it can be used, one line per problem.
     let unusable: [String]

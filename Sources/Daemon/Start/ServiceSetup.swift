@@ -69,7 +69,6 @@ struct ServiceSetup {
 
     private var hasCredentialsOfUnit: Bool { credentials == DaemonOptions.credentialsOfUnit }
 
-    /// As one word of a shell.
     private static func quoted(_ path: String) -> String {
         let isPlain = path.allSatisfy { $0.isLetter || $0.isNumber || "/._-+:@%,".contains($0) }
         return isPlain ? path : "'\(path.replacing("'", with: #"'\''"#))'"

@@ -37,7 +37,6 @@ struct VaultSetup: Sendable {
         )
     }
 
-    /// Throws for each key in use that is neither there nor lost.
     func require(_ keyring: VaultKeyring, for usedIDs: [String]) throws(DaemonError) {
         let missing = usedIDs.filter {
             keyring.key(id: $0) == nil && !settings.lostKeyIDs.contains($0)

@@ -14,7 +14,6 @@ import Systemd
 /// The state holds a reading of both clocks, so a start in the same boot notices a jump while the
 /// service was down.
 final class ClockKeeper: Sendable {
-    /// How long a jump stays an alarm.
     static let alarmLifetime = Duration.seconds(86_400)
     /// Between two readings that are kept: slewing by 500 ppm stays below a step.
     static let period = Duration.seconds(3600)
@@ -190,7 +189,6 @@ final class ClockKeeper: Sendable {
 ///
 /// A thread sleeps in read(2). Without it each use of the clock notices the step.
 enum ClockWatch {
-    /// The thread ends with the process.
     static func start(_ clock: AnchoredClock, _ logger: Logger) {
         let descriptor = clinux_clock_watch()
         let isWatching =

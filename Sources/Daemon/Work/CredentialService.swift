@@ -188,7 +188,6 @@ struct CredentialService: Sendable {
     }
 }
 
-/// Why a credential is refused.
 struct CredentialRejection: Error { let reason: CredentialRejectReason }
 
 extension DaemonConfiguration {

@@ -130,7 +130,6 @@ final class IntakeService: SpoolIntake {
         return facts
     }
 
-    /// Reports the outcomes and returns the requests for the engine.
     private func tell(
         _ outcomes: [SubmissionOutcome],
         of submissions: [Submission]

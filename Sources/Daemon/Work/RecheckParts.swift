@@ -184,7 +184,6 @@ struct RecheckSealer: RecheckOpener {
     }
 }
 
-/// Counts rechecks since the start.
 final class RecheckCounter: Sendable {
     private struct State {
         var counts: [Recheck.Outcome: Int] = [:]

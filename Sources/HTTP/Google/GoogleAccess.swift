@@ -10,10 +10,8 @@ package struct GoogleAccess: Hashable, Sendable {
     package let baseURL: String?
     package let connection: ConnectionConfiguration
 
-    /// Whether it is Firebase's emulator, on this machine.
     package var isEmulator: Bool { keyCredential == nil }
 
-    /// Reads the keys of ``settings(_:)``.
     package init(_ section: SettingsSection, _ problems: inout SectionProblems) {
         keyCredential = section.text("key_credential")
         baseURL = section.text("base_url").map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }

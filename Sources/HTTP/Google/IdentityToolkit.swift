@@ -295,7 +295,6 @@ package struct FirebaseAccount: Sendable, Redacted {
     package let createdAt: WallTime?
     package let links: [Link]
 
-    /// `nil` for anything but an account.
     init?(_ json: JSONValue) {
         guard let id = json["localId"]?.string else { return nil }
         self.id = id

@@ -86,7 +86,6 @@ package final class ServiceAccountTokenSource: Sendable {
     package func reject(_ token: Secret) { notes.reject(token) }
 }
 
-/// A token and its end.
 struct ServiceAccountToken: Sendable {
     let secret: Secret
     let expiresAt: WallTime
@@ -185,7 +184,6 @@ package struct ServiceAccountKey: Sendable {
     package let keyID: String
     /// Where assertions go, and their `aud`.
     package let tokenURL: String
-    /// The project of the account, when the file names it.
     package let projectID: String?
     /// PKCS#8 PEM.
     package let privateKey: Secret

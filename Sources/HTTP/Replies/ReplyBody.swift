@@ -24,7 +24,6 @@ package enum ReplyBody: Sendable {
         }
     }
 
-    /// The body as JSON; `nil` for anything else.
     package var json: JSONValue? {
         if case .json(let json) = self { json } else { nil }
     }
@@ -35,7 +34,6 @@ package enum ReplyBody: Sendable {
         return TokenGrant(json)
     }
 
-    /// Whether the body has the shape.
     package func has(_ shape: ReplyShape) -> Bool {
         switch (shape, self) {
         case (.anything, _), (.empty, .empty): true
@@ -95,7 +93,6 @@ package indirect enum ReplyShape: Sendable {
     /// Names and indices are separated by dots, as in `error.code` or `errors.0.code`; the empty
     /// path is the body itself.
     case member(String, MemberTest)
-    /// Both of them.
     case both(ReplyShape, ReplyShape)
     /// A JSON object without `error`.
     case object

@@ -172,7 +172,6 @@ package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConver
     package let problems: [ConfigurationProblem]
     package let omittedCount: Int
 
-    /// One problem of the whole file, or of a line.
     init(_ kind: ConfigurationProblem.Kind, file: String, line: Int? = nil, _ cause: String) {
         self.init([ConfigurationProblem(kind: kind, file: file, line: line, cause: cause)])
     }

@@ -55,7 +55,6 @@ struct SectionReader {
             ?? settings.first { $0.name == name }
     }
 
-    /// In the order of the file.
     private func inFileOrder(
         _ entries: [String: TOMLNode],
         locations: KeyLocations

@@ -89,7 +89,6 @@ struct TOMLDocument: Sendable {
     }
 }
 
-/// A value of a TOML document.
 indirect enum TOMLNode: Sendable {
     case text(String)
     case integer(Int)

@@ -130,7 +130,6 @@ extension Setting {
         name: String, type: SettingType, presence: Presence, documentation: String
     )
 
-    /// Keys of one section.
     package static func keys(
         _ scope: SettingScope,
         isOutsidePlans: Bool = false,
@@ -156,7 +155,6 @@ extension Setting {
         )
     }
 
-    /// `allow_private_addresses`, false by default.
     package static func privateAddresses(_ scope: SettingScope) -> Setting {
         Setting(
             scope,
@@ -167,7 +165,6 @@ extension Setting {
         )
     }
 
-    /// `allow_plain_http` of a section for stand-ins, false by default.
     package static func plainHTTP(_ scope: SettingScope) -> Setting {
         Setting(
             scope,
@@ -192,7 +189,6 @@ extension Setting {
         )
     }
 
-    /// `arguments` of a program, at most 16.
     package static func programArguments(_ scope: SettingScope) -> Setting {
         Setting(
             scope,

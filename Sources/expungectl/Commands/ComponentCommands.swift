@@ -5,7 +5,6 @@ import Lifecycle
 
 /// What the commands of providers and of targets have in common.
 protocol Component: Sendable {
-    /// One of them, in words.
     static var noun: String { get }
     static var list: ControlCall<WireList<WireHealth>> { get }
     static var completion: CompletionKind { get }
@@ -48,7 +47,6 @@ struct Targets: AsyncParsableCommand, Component {
     }
 }
 
-/// `list`: shows all of them.
 struct ComponentList<Kind: Component>: AsyncParsableCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(commandName: "list", abstract: "Show every \(Kind.noun).")
@@ -61,7 +59,6 @@ struct ComponentList<Kind: Component>: AsyncParsableCommand {
     }
 }
 
-/// Something to do with one of them.
 protocol ComponentVerbKind: Sendable {
     static var action: ComponentAction { get }
     static var abstract: String { get }
@@ -82,7 +79,6 @@ enum CheckVerb: ComponentVerbKind {
     static let abstract = "Ask it now whether it works."
 }
 
-/// `pause`, `resume` or `check`: does one thing with one of them.
 struct ComponentVerb<Kind: Component, Verb: ComponentVerbKind>: AsyncParsableCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(commandName: Verb.action.rawValue, abstract: Verb.abstract)
@@ -148,7 +144,6 @@ struct TargetCheck: AsyncParsableCommand {
     }
 }
 
-/// `targets suggest`: prints the rules that the schema of a target asks for.
 struct TargetSuggest: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "suggest",

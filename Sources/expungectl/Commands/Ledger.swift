@@ -129,7 +129,6 @@ struct Ledger: AsyncParsableCommand {
     }
 }
 
-/// The ledger as people read it.
 enum LedgerReport {
     static func text(_ ledger: WireLedger) -> String {
         var facts = Table("state", ledger.state.description)

@@ -48,7 +48,6 @@ struct Replay: AsyncParsableCommand {
             }
         }
 
-        /// When the restoration was over, if that was said.
         private func restoration() throws -> WallTime? {
             guard let restoredAt else { return nil }
             guard target != nil, let time = WallTime(rfc3339: restoredAt) else {
@@ -117,7 +116,6 @@ struct Replay: AsyncParsableCommand {
     }
 }
 
-/// A replay as people read it.
 enum ReplayReport {
     static func progress(_ replay: WireReplay) -> String {
         let targets = replay.targets.map { "\($0.name): \($0.found) found, \($0.erased) erased" }

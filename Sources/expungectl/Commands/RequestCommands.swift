@@ -247,7 +247,6 @@ struct Wait: AsyncParsableCommand {
     }
 }
 
-/// How long a command waits for the end of requests.
 struct WaitLimit: ParsableArguments {
     private static let secondsMax = 86_400
 

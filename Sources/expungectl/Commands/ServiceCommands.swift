@@ -180,7 +180,6 @@ struct Metrics: AsyncParsableCommand {
     }
 }
 
-/// The vault as people read it.
 enum VaultReport {
     static func text(_ vault: WireVault) -> String {
         var facts = Table("vault", vault.isSealed ? "sealed" : "open")

@@ -114,7 +114,6 @@ struct SupportBundle: AsyncParsableCommand {
     }
 }
 
-/// The files of a bundle; the raw value is the name.
 enum BundleFile: String, CaseIterable {
     case machine = "machine.txt"
     case settings = "settings.toml"

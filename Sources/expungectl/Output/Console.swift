@@ -1,9 +1,7 @@
 import Encoding
 import Glibc
 
-/// Standard output and standard error.
 enum Console {
-    /// Whether somebody watches standard output.
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
     /// Columns and rows of the terminal; 80 columns and any number of rows where there is none.

@@ -1,7 +1,6 @@
 import Control
 import Lifecycle
 
-/// Providers, targets and the daemon as people read them.
 enum HealthReport {
     static func list(_ items: [WireHealth]) -> String {
         var table = Table("NAME", "KIND", "STATE", "IN FLIGHT", "WAITING", "NEXT TRY", "LAST ERROR")

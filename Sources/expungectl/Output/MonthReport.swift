@@ -1,7 +1,6 @@
 import Control
 import Lifecycle
 
-/// A report for a terminal.
 enum MonthReport {
     /// All of it; times are in the zone of the report.
     static func full(_ report: WireReport) -> String {

@@ -1,7 +1,6 @@
 import Control
 import Lifecycle
 
-/// A plan as people read it.
 enum PlanReport {
     static func full(_ plan: WirePlan) -> String {
         var facts = Table("plan", plan.hash)
@@ -76,7 +75,6 @@ enum PlanReport {
         return columns.isEmpty ? nil : columns.joined(separator: ", ")
     }
 
-    /// What is done there, in the words of the configuration.
     private static func rules(_ plan: WirePlan) -> String {
         var table = Table("TARGET", "RULE", "SETTINGS")
         for target in plan.targets {

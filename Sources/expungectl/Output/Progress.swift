@@ -17,12 +17,10 @@ struct Progress {
         Console.put("\r\(line)\u{1b}[K", to: STDERR_FILENO)
     }
 
-    /// Removes the line.
     func end() {
         if isShown { Console.put("\r\u{1b}[K", to: STDERR_FILENO) }
     }
 
-    /// Says `text` every second while `body` runs.
     func during<R>(_ text: String, _ body: () async throws -> R) async throws -> R {
         defer { end() }
         return try await ticking(text, body)

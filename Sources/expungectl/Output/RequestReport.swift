@@ -1,7 +1,6 @@
 import Control
 import Lifecycle
 
-/// A request as people read it.
 enum RequestReport {
     /// One line of state: `parked (needs_reauthentication)` or `purging (blocked)`.
     static func state(_ request: WireRequest) -> String {
