@@ -17,8 +17,6 @@ package struct ControlClient: Sendable {
     private let clock: any Clock<Duration>
 
     /// Runs `body` with a client and closes its connections afterwards.
-    ///
-    /// - Throws: What `body` throws.
     package static func with<R: Sendable>(
         socketPath: String,
         limits: ClientLimits = ClientLimits(),
@@ -49,8 +47,6 @@ package struct ControlClient: Sendable {
     }
 
     /// Makes a call and reads its answer.
-    ///
-    /// - Throws: ``ControlClientError``.
     package func call<Answer>(
         _ call: ControlCall<Answer>
     ) async throws(ControlClientError) -> Answer {
@@ -77,9 +73,7 @@ package struct ControlClient: Sendable {
         }
     }
 
-    /// Waits by the clock of the client.
-    ///
-    /// - Throws: ``ControlClientError`` of kind `unreachable` when the task is cancelled.
+    /// Waits by the clock of the client; throws `unreachable` when the task is cancelled.
     package func pause(_ delay: Duration) async throws(ControlClientError) {
         do {
             try await clock.sleep(for: delay)

@@ -9,9 +9,7 @@ package struct ListeningSocket: Sendable {
     /// The path that we bound ourselves and remove at the end; `nil` when systemd owns it.
     package let ownedPath: String?
 
-    /// Takes over a socket from socket activation (sd_listen_fds(3)).
-    ///
-    /// - Throws: ``ControlServerError`` when it is no listening AF_UNIX stream socket.
+    /// Takes over a socket (sd_listen_fds(3)); throws unless it is a listening AF_UNIX stream.
     package init(adopting descriptor: Int32, role: ControlRole) throws(ControlServerError) {
         guard Self.option(SO_DOMAIN, of: descriptor) == AF_UNIX,
             Self.option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue),

@@ -44,8 +44,6 @@ package struct JSONReader {
     }
 
     /// Reads exactly one value, with at most `depthMax` arrays and objects inside each other.
-    ///
-    /// - Throws: ``JSONError`` at the first byte that is not acceptable.
     package static func read(
         _ bytes: [UInt8],
         depthMax: Int = Self.depthMax

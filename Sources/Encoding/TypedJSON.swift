@@ -27,8 +27,6 @@ package enum TypedJSON {
     }
 
     /// The same as text.
-    ///
-    /// - Throws: `EncodingError` for a number that is not finite.
     package static func text(
         _ value: some Encodable,
         _ names: Names = .declared,

@@ -92,8 +92,6 @@ package struct FormBody: Sendable, Redacted {
 /// The compact form of a signed JWT (RFC 7515 §3.1).
 package enum CompactToken {
     /// Signs `claims`; `members` of the header stand beside `alg` and `typ`.
-    ///
-    /// - Throws: ``VaultError`` when the key does not sign.
     package static func sign(
         _ claims: JSONBody,
         header members: [(StaticString, String)],

@@ -76,8 +76,6 @@ package final class RemoteClient: Sendable {
     }
 
     /// The same with event loops and logger of the environment.
-    ///
-    /// - Throws: ``SetupError`` when the CA file cannot be used.
     package convenience init(
         _ settings: RemoteSettings,
         in environment: AdapterEnvironment

@@ -20,9 +20,7 @@ package struct RemoteEndpoint: Sendable {
 
     package var host: String { prepared.host }
 
-    /// An endpoint that is given as a whole.
-    ///
-    /// - Throws: ``SetupError`` of kind `malformedBaseURL` or `plainHTTP`.
+    /// An endpoint that is given as a whole; throws `malformedBaseURL` or `plainHTTP`.
     package init(
         whole url: String,
         method: HTTPMethod,
@@ -75,9 +73,7 @@ package struct RemoteBaseURL: Sendable, Hashable {
     /// `host`, with `:port` unless it is the scheme's own.
     package let authority: String
 
-    /// Reads an absolute URL, whose path is kept as a prefix.
-    ///
-    /// - Throws: ``SetupError`` of kind `malformedBaseURL` or `plainHTTP`.
+    /// Reads an absolute URL, whose path is kept; throws `malformedBaseURL` or `plainHTTP`.
     package init(_ text: String, _ settings: RemoteSettings) throws(SetupError) {
         owner = settings.owner
         guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\\") }),

@@ -79,8 +79,6 @@ package struct MerkleProof: Sendable {
 
     /// The hashes beside the way from the leaf `index` to the root, from the leaf upwards: at most
     /// 63, one per level.
-    ///
-    /// - Throws: What `subtree` throws, which reads stored hashes.
     package func inclusion(
         of index: Int,
         in size: Int,

@@ -35,14 +35,10 @@ package final class WebhookChannel: MessageChannel {
         self.environment = environment
     }
 
-    /// Reads the credential and the CA file now.
-    ///
-    /// - Throws: What an operator has to mend, in one line.
+    /// Reads the credential and the CA file now; throws in one line what an operator has to mend.
     package func setUp() throws { _ = try linked() }
 
-    /// Why no connection comes about; `nil` when one does.
-    ///
-    /// Nothing is sent.
+    /// Why no connection comes about; `nil` when one does. Nothing is sent.
     package func connectionFailure() async -> String? {
         do {
             let link = try linked()

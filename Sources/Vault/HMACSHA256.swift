@@ -116,10 +116,7 @@ package struct HMACSigner: MessageSigner {
     /// Keys the code with a secret of any length; throws `library` when libcrypto fails.
     package init(key: Secret) throws(VaultError) { mac = try HMACSHA256(key: key) }
 
-    /// Authenticates `message`.
-    ///
-    /// - Returns: 32 bytes.
-    /// - Throws: ``Engine/VaultError`` of kind `library` when libcrypto fails.
+    /// Makes 32 bytes; throws `library` when libcrypto fails.
     package func sign(_ message: [UInt8]) throws(VaultError) -> [UInt8] {
         try mac.code(for: message)
     }

@@ -19,9 +19,7 @@ package struct LedgerKey: Sendable {
     /// 32 bytes (RFC 8032 §5.1.5).
     package let publicKey: [UInt8]
 
-    /// Reads the text of the credential.
-    ///
-    /// - Throws: ``VaultSetupError`` unless it is 32 random bytes in base64.
+    /// Reads the text of the credential; throws unless it is 32 random bytes in base64.
     package init(text: Secret) throws(VaultSetupError) {
         guard let seed = text.withBytes({ KeyText.decode($0) }), seed.count == Self.byteCount else {
             let cause = "expected 32 random bytes in base64"
@@ -71,10 +69,7 @@ package struct LedgerKey: Sendable {
         (self.key, self.publicKey) = (key, publicKey)
     }
 
-    /// Signs a message (EVP_SIGNATURE-ED25519(7)).
-    ///
-    /// - Returns: 64 bytes.
-    /// - Throws: ``Engine/VaultError`` of kind `library` when libcrypto fails.
+    /// Makes 64 bytes (EVP_SIGNATURE-ED25519(7)); throws `library` when libcrypto fails.
     package func sign(_ message: [UInt8]) throws(VaultError) -> [UInt8] {
         guard let context = SharedObject.digestContext(),
             unsafe EVP_DigestSignInit(context.pointer, nil, nil, nil, key.pointer) == 1,

@@ -20,8 +20,6 @@ enum SealCipher {
     )
 
     /// Seals `plaintext`; `nonce` must never have been used with `key`.
-    ///
-    /// - Throws: `library` when libcrypto fails.
     static func seal(
         _ plaintext: [UInt8],
         key: [UInt8],
@@ -45,9 +43,8 @@ enum SealCipher {
         return sealed
     }
 
-    /// Opens what ``seal(_:key:nonce:bound:)`` made; the caller wipes the result.
-    ///
-    /// - Throws: `broken` for anything that was not sealed with this key and these bound facts.
+    /// Throws `broken` for anything that was not sealed with this key and these bound facts; the
+    /// caller wipes the result.
     static func open(_ sealed: [UInt8], key: [UInt8], bound: [UInt8]) throws(VaultError) -> [UInt8]
     {
         guard sealed.count >= overheadByteCount, sealed[0] == version,

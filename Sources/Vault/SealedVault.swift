@@ -184,9 +184,7 @@ extension SealedVault {
     /// Vault keys whose recheck records can be opened, or never will be.
     package var recheckKeyIDs: [String] { keyIDs + lostKeyIDs.sorted() }
 
-    /// Seals the user of a completed deletion.
-    ///
-    /// - Throws: `sealed`, or `library` without entropy.
+    /// Seals the user of a completed deletion; throws `sealed`, or `library` without entropy.
     package func sealRecheck(
         _ user: UserID,
         of request: RequestID
@@ -220,9 +218,7 @@ extension SealedVault {
         try sealRecheck(try openRecheck(sealed), of: sealed.request)
     }
 
-    /// Seals the ids that were found for a request.
-    ///
-    /// - Throws: `sealed`, or `library` without entropy.
+    /// Seals ids that were found for a request; throws `sealed`, or `library` without entropy.
     package func sealKeys(_ found: FoundKeys) throws(VaultError) -> SealedKeys {
         let own = try seal(found.ids) { Self.bound(found.request, found.name, $0) }
         return SealedKeys(

@@ -25,8 +25,7 @@ package struct SigningKey: MessageSigner {
     ///
     /// `pem` is PKCS#8 PEM, not encrypted; or one line, the URI of a key, which may hold a PIN.
     ///
-    /// - Throws: ``VaultSetupError`` when it is not exactly one private key that fits the
-    /// algorithm.
+    /// - Throws: ``VaultSetupError`` when it is not one private key that fits the algorithm.
     package init(
         pem: Secret,
         credential: String,
@@ -44,8 +43,7 @@ package struct SigningKey: MessageSigner {
     /// The URI must hold no PIN: errors name it without its query.
     ///
     /// - Throws: ``VaultSetupError`` when the URI leads to anything but one private key that fits
-    /// the
-    ///   algorithm.
+    /// the algorithm.
     package init(uri: String, algorithm: SigningAlgorithm) throws(VaultSetupError) {
         try self.init(algorithm, place: String(uri.prefix { $0 != "?" })) {
             () throws(KeyStore.Failure) in try KeyStore(uri: uri)

@@ -14,9 +14,7 @@ final class BackupFile {
     private let descriptor: Int32
     private var unsyncedByteCount = 0
 
-    /// Opens a file to read it.
-    ///
-    /// - Throws: ``DaemonError`` for anything but a regular file.
+    /// Throws for anything but a regular file.
     init(reading path: String) throws(DaemonError) {
         self.path = path
         descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)

@@ -112,9 +112,7 @@ extension DaemonConfiguration {
         return configuration
     }
 
-    /// Checks the text of a configuration, which messages call `file`.
-    ///
-    /// - Throws: ``Settings/ConfigurationError`` with every problem at once.
+    /// Checks a configuration, which messages call `file`; throws every problem at once.
     package static func parse(
         _ bytes: [UInt8],
         file: String,

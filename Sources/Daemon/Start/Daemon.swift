@@ -149,8 +149,6 @@ struct HostWatch: Sendable {
     let shared: SharedDatabase
 
     /// Runs until cancelled.
-    ///
-    /// - Throws: ``DaemonError``.
     func run() async throws {
         for await end in shared.ends {
             switch end {

@@ -11,9 +11,7 @@ struct OwnSockets: Sendable {
     let server: ServerConfiguration
     let logger: Logger
 
-    /// Binds all of them.
-    ///
-    /// - Throws: ``ControlServer/ControlServerError`` for a path that cannot be used.
+    /// Throws ``ControlServer/ControlServerError`` for a path that cannot be used.
     func make() throws -> [ListeningSocket] {
         [
             try socket("control", server.operatorGroup, "server.operator_group", .operator),
@@ -56,9 +54,7 @@ struct OwnSockets: Sendable {
 }
 
 enum SocketGroup {
-    /// Returns the number of a group of the configuration, by number or name.
-    ///
-    /// - Throws: ``DaemonError`` of kind `configuration` for a name that the system does not know.
+    /// Returns a group's number by number or name; throws for a name that the system does not know.
     static func id(of name: String?, _ key: String) throws(DaemonError) -> UInt32? {
         guard let name else { return nil }
         if let number = UInt32(name) { return number }

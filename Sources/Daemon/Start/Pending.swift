@@ -240,9 +240,6 @@ final class PendingTarget: TargetWrapper, KeySource {
     let name: TargetName
     private let pending: Pending<any PurgeTarget>
 
-    /// - Parameters:
-    ///   - name: The target's name.
-    ///   - make: Tries to set it up.
     init(_ name: TargetName, make: @escaping @Sendable () async throws -> any PurgeTarget) {
         self.name = name
         pending = Pending(discard: { await $0.shutdown() }, make: make)

@@ -133,9 +133,7 @@ struct RecheckService: Sendable {
         }
     }
 
-    /// Rechecks everything that is due, and returns when the next one is.
-    ///
-    /// `nil` when there is none.
+    /// Rechecks everything that is due; returns when the next one is, `nil` when there is none.
     func recheck(_ run: inout RecheckRun) async throws -> WallTime? {
         parts.state.expectRecheck(at: nil)
         try await parts.driver.drive(&run)

@@ -45,8 +45,6 @@ package struct GoogleAccess: Hashable, Sendable {
     }
 
     /// Makes a client, and with `body` what calls with it and shuts it down.
-    ///
-    /// - Throws: What prevents it, in one line.
     package func open<Made: Sendable>(
         for owner: RemoteOwner,
         scopes: [String],

@@ -188,9 +188,7 @@ package struct ServiceAccountKey: Sendable {
     /// PKCS#8 PEM.
     package let privateKey: Secret
 
-    /// Reads the content of a key file.
-    ///
-    /// - Throws: ``SetupError`` of kind `malformedServiceAccount` for any other JSON.
+    /// Reads the content of a key file; throws `malformedServiceAccount` for any other JSON.
     package init(file: Secret, of owner: RemoteOwner) throws(SetupError) {
         guard let json = JSONValue(file.withBytes { Array($0) }),
             json["type"]?.string == "service_account",

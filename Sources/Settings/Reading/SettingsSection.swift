@@ -105,11 +105,7 @@ extension SettingsSection {
 extension SettingsSection {
     /// Takes from another text what this section leaves out: values, and groups of sections below.
     ///
-    /// - Parameters:
-    ///   - text: One section of the same scope and kind, in the language of the configuration.
-    ///   - name: What messages call the text.
-    ///   - table: The keys of the section.
-    /// - Throws: ``ConfigurationError`` with the problems of the text.
+    /// The text has one section of the same scope and kind, and messages call it `name`.
     package mutating func fill(
         from text: String,
         named name: String,

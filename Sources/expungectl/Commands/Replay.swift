@@ -147,9 +147,7 @@ struct ReplayFile {
     /// In the order of the file; at least one.
     let orders: [ReplayTerms]
 
-    /// Reads the content of a file.
-    ///
-    /// - Throws: `ValidationError` that names the line and what is expected there.
+    /// Throws `ValidationError` that names the line and what is expected there.
     init(_ bytes: [UInt8]) throws {
         var orders: [ReplayTerms] = []
         let lines = String(decoding: bytes, as: UTF8.self)
