@@ -146,7 +146,7 @@ import Vault
                 NotificationPoller.Source(
                     provider: ProviderName("apple"),
                     interval: .seconds(60),
-                    poller: PendingPoller { [http] in
+                    poller: PendingPoller(discard: { await $0.shutdown() }) { [http] in
                         let isReadable = left.withLock { left in
                             left -= 1
                             return left < 0

@@ -69,7 +69,8 @@ struct NotificationPoller: Sendable {
     private func setUp(_ source: Source) async throws -> SecurityEventPoller {
         var known = source.poller.problem
         while true {
-            if let poller = source.poller.setUp() { return poller }
+            _ = await source.poller.setUp()
+            if let poller = source.poller.value { return poller }
             if let problem = source.poller.problem, problem != known {
                 report(source.provider, problem)
                 known = problem

@@ -163,14 +163,16 @@ extension AdapterFactory {
     /// Makes what fetches notifications, and reports why some cannot be set up yet.
     func makePollers(
         _ configuration: DaemonConfiguration
-    ) -> (sources: [NotificationPoller.Source], problems: [ProviderName: String]) {
+    ) async -> (sources: [NotificationPoller.Source], problems: [ProviderName: String]) {
         var sources: [NotificationPoller.Source] = []
         var problems: [ProviderName: String] = [:]
         for provider in configuration.providers {
             guard let poll = provider.notifications.poll else { continue }
             let setup = ProviderSetup(provider, in: environment)
-            let poller = PendingPoller { try poll.makePoller(setup) }
-            if poller.setUp() == nil { problems[provider.name] = poller.problem }
+            let poller = PendingPoller(discard: { await $0.shutdown() }) {
+                try poll.makePoller(setup)
+            }
+            problems[provider.name] = await poller.setUp()
             sources.append(
                 NotificationPoller.Source(
                     provider: provider.name,

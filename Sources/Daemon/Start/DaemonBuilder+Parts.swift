@@ -152,8 +152,8 @@ extension DaemonBuilder.Base {
         _ notifications: NotificationService,
         _ pauses: PauseWatch,
         _ steward: Steward
-    ) -> NotificationPoller {
-        let (sources, problems) = factory.makePollers(configuration)
+    ) async -> NotificationPoller {
+        let (sources, problems) = await factory.makePollers(configuration)
         pauses.note(UnfitComponents(providers: problems))
         return NotificationPoller(
             sources: sources,

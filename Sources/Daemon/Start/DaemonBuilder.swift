@@ -205,7 +205,7 @@ struct DaemonBuilder: Sendable {
         let credentials = base.makeCredentials(engine)
         let intake = base.makeIntake(credentials, engine)
         let notifications = base.makeNotifications(intake, engine, steward)
-        let poller = base.makePoller(notifications, pauses, steward)
+        let poller = await base.makePoller(notifications, pauses, steward)
         let rotation = base.makeRotation(steward)
         let spool = base.makeSpool(intake)
         let queues = try await base.connectQueues(engine, intake, spool, notifications)

@@ -6,7 +6,7 @@ import Synchronization
 /// Something made once its files can be read, and kept until the shutdown.
 final class Pending<Made: Sendable>: Sendable {
     private enum State {
-        case waiting
+        case waiting(problem: String?)
         case made(Made)
         case shutDown
     }
@@ -15,7 +15,7 @@ final class Pending<Made: Sendable>: Sendable {
 
     private let make: @Sendable () async throws -> Made
     private let discard: @Sendable (Made) async -> Void
-    private let state = Mutex(State.waiting)
+    private let state = Mutex(State.waiting(problem: nil))
 
     init(
         discard: @escaping @Sendable (Made) async -> Void,
@@ -30,6 +30,9 @@ final class Pending<Made: Sendable>: Sendable {
         state.withLock { if case .made(let made) = $0 { made } else { nil } }
     }
 
+    /// Of the last try; `nil` once it is made.
+    var problem: String? { state.withLock { if case .waiting(let why) = $0 { why } else { nil } } }
+
     /// Returns why it cannot be made; of two tries at once the first result is kept.
     func setUp() async -> String? {
         switch state.withLock({ $0 }) {
@@ -41,7 +44,9 @@ final class Pending<Made: Sendable>: Sendable {
         do {
             new = try await make()
         } catch {
-            return "\(error)"
+            let problem = "\(error)"
+            state.withLock { if case .waiting = $0 { $0 = .waiting(problem: problem) } }
+            return problem
         }
         let (isKept, isUsable) = state.withLock { state in
             switch state {
@@ -65,51 +70,8 @@ final class Pending<Made: Sendable>: Sendable {
     }
 }
 
-/// Something made without waiting once its files can be read, and kept until the shutdown.
-final class PendingNow<Made: Sendable>: Sendable {
-    private struct State: Sendable {
-        var made: Made?
-        var problem: String?
-        var isShutDown = false
-    }
-
-    private let make: @Sendable () throws -> Made?
-    private let state = Mutex(State())
-
-    init(_ make: @escaping @Sendable () throws -> Made?) { self.make = make }
-
-    /// Of the last try; `nil` once it is made.
-    var problem: String? { state.withLock { $0.problem } }
-
-    /// `nil` while it cannot be made; ``problem`` says why.
-    func setUp() -> Made? {
-        state.withLock { state in
-            guard !state.isShutDown, state.made == nil else { return state.made }
-            do {
-                state.made = try make()
-                state.problem = nil
-            } catch {
-                state.problem = "\(error)"
-            }
-            return state.made
-        }
-    }
-
-    /// Returns what is to be shut down; nothing is made any more.
-    func end() -> Made? {
-        state.withLock { state in
-            defer { (state.made, state.isShutDown) = (nil, true) }
-            return state.made
-        }
-    }
-}
-
 /// What fetches a provider's security events, once its secret and its certificates can be read.
-typealias PendingPoller = PendingNow<SecurityEventPoller>
-
-extension PendingPoller {
-    func shutdown() async { await end()?.shutdown() }
-}
+typealias PendingPoller = Pending<SecurityEventPoller>
 
 final class PendingDirectory: IdentityDirectory {
     let name: ProviderName
@@ -208,17 +170,17 @@ final class PendingProvider: ConnectedProvider {
 /// What verifies a provider's notifications, once its secret can be read.
 final class PendingReceiver: NotificationReceiver {
     private let name: ProviderName
-    private let pending: PendingNow<any NotificationReceiver>
+    private let pending: Pending<(any NotificationReceiver)?>
 
     init(_ name: ProviderName, make: @escaping @Sendable () throws -> (any NotificationReceiver)?) {
         self.name = name
-        pending = PendingNow(make)
+        pending = Pending(discard: { await $0?.shutdown() }, make: make)
     }
 
     func verify(
         _ notification: IncomingNotification
     ) async throws(NotificationRefusal) -> VerifiedNotification {
-        guard let receiver = pending.setUp() else {
+        guard await pending.setUp() == nil, let receiver = pending.value ?? nil else {
             // The sender comes again.
             throw NotificationRefusal(
                 .keysUnavailable,
@@ -229,7 +191,7 @@ final class PendingReceiver: NotificationReceiver {
         return try await receiver.verify(notification)
     }
 
-    func shutdown() async { await pending.end()?.shutdown() }
+    func shutdown() async { await pending.shutdown() }
 }
 
 /// A target that cannot be set up yet: its credential or certificate file cannot be read.
