@@ -29,10 +29,7 @@ package struct ConfigurationReader {
     }
 
     private mutating func checkTopLevel() {
-        let known = [
-            "requests", "state", "vault", "server", "journal", "controller", "recipient", "mail",
-            "provider", "directory", "target", "subscriber", "queue",
-        ]
+        let known = SettingScope.top.map(\.rawValue)
         for name in root.keys where !known.contains(name) {
             log.add(
                 .unknownKey,

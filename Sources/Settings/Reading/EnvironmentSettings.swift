@@ -83,8 +83,7 @@ package struct EnvironmentSettings: Sendable {
     /// What may be meant, for a name that is none.
     private static func advice(_ name: String, _ known: [String]) -> String {
         let rest = name.dropFirst(prefix.count)
-        let scopes = SettingScope.allCases.filter { !$0.rawValue.contains(".") }
-        if let scope = scopes.first(where: { scope in
+        if let scope = SettingScope.top.first(where: { scope in
             !scope.isSingle && rest.hasPrefix(scope.rawValue.uppercased() + "_")
         }) {
             return "there is no such variable: \(scope.header) may be repeated, so it stays in the"
@@ -95,7 +94,7 @@ package struct EnvironmentSettings: Sendable {
         if let meant = whole ?? NearestName.find(name, in: known) {
             return "there is no such variable; did you mean '\(meant)'?"
         }
-        let sections = scopes.filter(\.isSingle).map(\.rawValue).joined(separator: ", ")
+        let sections = SettingScope.top.filter(\.isSingle).map(\.rawValue).joined(separator: ", ")
         return "there is no such variable; EXPUNGED_SECTION_KEY is one, and the sections are"
             + " \(sections)"
     }

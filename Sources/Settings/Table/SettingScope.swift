@@ -22,6 +22,9 @@ package enum SettingScope: String, Sendable, CaseIterable {
     case subscriber
     case queue
 
+    /// Those that are below no other section.
+    static let top = allCases.filter { !$0.rawValue.contains(".") }
+
     package var header: String {
         isSingle || isTable || columnSample != nil ? "[\(rawValue)]" : "[[\(rawValue)]]"
     }
