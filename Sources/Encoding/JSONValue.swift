@@ -32,10 +32,7 @@ package enum JSONValue: Sendable, Hashable, Redacted {
         return members[name]
     }
 
-    package var string: String? {
-        guard case .string(let value) = self else { return nil }
-        return value
-    }
+    package var string: String? { if case .string(let value) = self { value } else { nil } }
 
     /// The number, with or without a fraction; `nil` for anything else.
     package var number: Double? {
@@ -46,15 +43,9 @@ package enum JSONValue: Sendable, Hashable, Redacted {
         }
     }
 
-    package var bool: Bool? {
-        guard case .bool(let value) = self else { return nil }
-        return value
-    }
+    package var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
 
-    package var array: [JSONValue]? {
-        guard case .array(let value) = self else { return nil }
-        return value
-    }
+    package var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
 
     package var compactText: String {
         var writer = JSONWriter()

@@ -100,15 +100,11 @@ struct Daemon: Sendable {
             base.notifier.stopping(status: "stopping")
             stop.finish()
             logger.note(.stopping)
-            if base.opened.shared != nil { try await leave(&group) }
+            guard base.opened.shared != nil else { return }
+            // The next host need not wait for the end of a lease; the engine ends by itself then.
+            engine.leaveAll()
+            try await waitForStop(&group)
         }
-    }
-
-    /// Gives all partitions back, so that the next host need not wait for the end of a lease: the
-    /// engine ends by itself then.
-    private func leave(_ group: inout ThrowingTaskGroup<Void, any Error>) async throws {
-        engine.leaveAll()
-        try await waitForStop(&group)
     }
 
     private func waitForStop(_ group: inout ThrowingTaskGroup<Void, any Error>) async throws {

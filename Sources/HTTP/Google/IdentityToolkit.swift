@@ -95,12 +95,16 @@ package struct IdentityToolkit: Sendable {
     private static func found(_ user: UserID, in reading: ReplyReading) -> Found {
         if let failure = failure(reading) { return .failure(failure) }
         guard let users = reading.json?["users"] else { return .none }
-        guard let list = users.array, list.count <= 1 else { return .failure(.unusable) }
-        guard let first = list.first else { return .none }
+        guard let list = users.array else { return .failure(.unusable) }
+        return only(user, of: list)
+    }
+
+    private static func only(_ user: UserID, of accounts: [JSONValue]) -> Found {
+        guard let first = accounts.first else { return .none }
         // An account that was not asked for says nothing about the one that was.
-        guard let account = FirebaseAccount(first), UserID(account.id) == user else {
-            return .failure(.unusable)
-        }
+        guard accounts.count == 1, let account = FirebaseAccount(first),
+            UserID(account.id) == user
+        else { return .failure(.unusable) }
         return .account(account)
     }
 
@@ -270,11 +274,7 @@ extension IdentityToolkit {
         if let count = answer?["recordsCount"] {
             guard count.string == String(accounts.count) else { return .failure(.unusable) }
         }
-        guard let first = accounts.first else { return .none }
-        guard accounts.count == 1, let account = FirebaseAccount(first),
-            UserID(account.id) == user
-        else { return .failure(.unusable) }
-        return .account(account)
+        return only(user, of: accounts)
     }
 }
 
