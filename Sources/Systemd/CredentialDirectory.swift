@@ -88,11 +88,7 @@ package struct CredentialDirectory: Sendable, Equatable {
         _ name: String,
         _ cause: String
     ) -> SystemdError {
-        SystemdError(
-            kind,
-            cannot: "read credential '\(LogText.sanitized(name))'",
-            at: path,
-            because: cause
-        )
+        let action = "read credential '\(LogText.sanitized(name))'"
+        return SystemdError(kind, cannot: action, at: path, because: cause)
     }
 }

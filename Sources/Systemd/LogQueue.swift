@@ -139,12 +139,8 @@ package final class LogQueue: Sendable {
     }
 
     private static func failure(_ answer: Int32) -> SystemdError {
-        SystemdError(
-            .system,
-            cannot: "start the log queue",
-            at: "thread",
-            because: "\(ErrorNumber(-answer))"
-        )
+        let cause = "\(ErrorNumber(-answer))"
+        return SystemdError(.system, cannot: "start the log queue", at: "thread", because: cause)
     }
 }
 

@@ -55,12 +55,15 @@ package struct ServiceDirectories: Sendable, Equatable {
     }
 
     private static func missing(_ variable: String, option: String) -> SystemdError {
-        SystemdError(
-            .missing,
-            cannot: "find a directory",
-            at: variable,
-            because: "it is not set; outside systemd, give \(option) DIRECTORY"
-        )
+        failure(.missing, variable, "it is not set; outside systemd, give \(option) DIRECTORY")
+    }
+
+    private static func failure(
+        _ kind: SystemdError.Kind,
+        _ place: String,
+        _ cause: String
+    ) -> SystemdError {
+        SystemdError(kind, cannot: "find a directory", at: place, because: cause)
     }
 
     private static func optional(
@@ -72,12 +75,8 @@ package struct ServiceDirectories: Sendable, Equatable {
         guard let value = environment[variable], let first = value.split(separator: ":").first
         else { return nil }
         guard first.hasPrefix("/") else {
-            throw SystemdError(
-                .malformedName,
-                cannot: "find a directory",
-                at: "$\(variable)",
-                because: "'\(LogText.sanitized(String(first)))' is not an absolute path"
-            )
+            let cause = "'\(LogText.sanitized(String(first)))' is not an absolute path"
+            throw failure(.malformedName, "$\(variable)", cause)
         }
         return String(first)
     }

@@ -22,14 +22,7 @@ package struct SocketActivation: Sendable, Equatable {
     package static func take() throws(SystemdError) -> SocketActivation {
         var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
         let count = unsafe sd_listen_fds_with_names(1, &names)
-        guard count >= 0 else {
-            throw SystemdError(
-                .system,
-                cannot: "take over sockets",
-                at: "LISTEN_FDS",
-                because: "\(ErrorNumber(-count))"
-            )
-        }
+        guard count >= 0 else { throw failure(.system, "LISTEN_FDS", "\(ErrorNumber(-count))") }
         var found: [(name: String, descriptor: Int32)] = []
         for index in 0..<Int(count) {
             let text = unsafe names?[index].map { unsafe String(cString: $0) } ?? "unknown"

@@ -30,12 +30,8 @@ struct SpoolPlace: Sendable {
     }
 
     private func failure(_ action: String) -> StorageError {
-        StorageError(
-            .unopenable,
-            "\(action) the spool directory",
-            at: directory,
-            cause: "\(ErrorNumber.current)"
-        )
+        let attempt = "\(action) the spool directory"
+        return StorageError(.unopenable, attempt, at: directory, cause: "\(ErrorNumber.current)")
     }
 
     private static func groupID() -> gid_t? {
