@@ -90,17 +90,36 @@ struct ClientGateTests {
         #expect(uncalled == alone)
         time.advance(by: Limits.outageDoubt)
         let later = await gate.pass(Self.bad) { CheckAnswer.failure(.lost) }
-        #expect(later == .failure(.lost), "what was answered long ago says nothing")
+        #expect(later == alone, "it waits alone until it answers")
+        time.advance(by: Limits.outageDoubt)
         let back = await gate.pass(Self.bad) { CheckAnswer.live }
         #expect(back == .live)
+        _ = await gate.pass(Self.good) { CheckAnswer.live }
+        time.advance(by: Limits.outageDoubt)
+        for _ in 1...4 {
+            let answer = await gate.pass(Self.bad) { CheckAnswer.failure(.lost) }
+            #expect(answer == .failure(.lost), "what was answered long ago says nothing")
+        }
     }
 
-    @Test("one user whose answers are of no use keeps no directory waiting")
-    func oneUser() async {
+    @Test("a directory that hangs waits alone once another one is answered, however rarely")
+    func rareAnswers() async {
+        let time = ManualTime()
+        let gate = ClientGate(isOfDirectories: true, now: { time.now })
+        for _ in 1...3 { _ = await gate.pass(Self.bad) { CheckAnswer.failure(.lost) } }
+        time.advance(by: Limits.outageBackoffMax)
+        _ = await gate.pass(Self.good, of: "good") { CheckAnswer.live }
+        time.advance(by: Limits.outageBackoffMax)
+        let alone = await gate.pass(Self.bad, of: "one") { CheckAnswer.failure(.lost) }
+        #expect(alone.failure?.code == "client_refused")
+    }
+
+    @Test("two users whose answers are of no use keep no directory waiting")
+    func twoUsers() async {
         let gate = ClientGate(isOfDirectories: true, now: { ManualTime().now })
         _ = await gate.pass(Self.good, of: "good") { CheckAnswer.live }
         for _ in 1...9 {
-            for user in ["bad", nil] {
+            for user in ["bad", "second"] {
                 let answer = await gate.pass(Self.bad, of: user) { CheckAnswer.failure(.unusable) }
                 #expect(answer == .failure(.unusable))
             }
@@ -190,6 +209,35 @@ struct ClientGateTests {
             #expect(problem.failure == .refusesAll(answer))
             #expect(problem.text.contains(tenant))
             #expect(problem.text.contains("AADSTS700016"))
+        }
+    }
+
+    @Test(
+        "Microsoft: one user who waits shows that a directory hangs, and not that a call does",
+        arguments: [true, false]
+    )
+    func waiting(isDirectory: Bool) async throws {
+        let react: @Sendable (String) -> RawServer.Reaction = { request in
+            let line = FamilyHarness.line(request)
+            let isAway =
+                isDirectory
+                ? line.contains("/\(MicrosoftHarness.tenant)/oauth2/")
+                : line.contains("/users/\(MicrosoftHarness.user)/")
+            return isAway ? .json(200, "{}") : MicrosoftHarness.Graph().react(request)
+        }
+        let tenants = [MicrosoftHarness.tenant, MicrosoftHarness.other]
+        try await MicrosoftHarness.with(graphTenants: tenants, react: react) { provider, _ in
+            let other = "\(MicrosoftHarness.client).\(MicrosoftHarness.other)"
+            let healthy = await provider.revoke(MicrosoftHarness.credential(subject: other))
+            #expect(healthy.failure == nil)
+            for _ in 1...2 {
+                let answer = await provider.revoke(MicrosoftHarness.credential())
+                #expect(answer == .failure(.unusable))
+            }
+            let third = await provider.revoke(MicrosoftHarness.credential())
+            #expect(third.failure?.code == (isDirectory ? "client_refused" : "unusable_answer"))
+            let names = provider.refusedClients.map(\.answer.client)
+            #expect(names == (isDirectory ? [MicrosoftHarness.tenant] : []))
         }
     }
 

@@ -52,11 +52,13 @@ struct MicrosoftGraph: Sendable {
     ///   administrator's grant covers the user all the same; `alreadyInvalid` when nothing was
     ///   listed, which is no proof: the lists lag behind ("List oauth2PermissionGrants").
     func revoke(_ user: MicrosoftID) async -> RevokeAnswer {
+        var isOfUser = false
         do throws(Stop) {
             guard let principal = try await findPrincipal(in: user.tenant) else {
                 return .alreadyInvalid
             }
             let isGrantedToAll = try await isGrantedToAll(principal, in: user.tenant)
+            isOfUser = true
             // Before the deletions: a second try finds nothing left to count.
             if revokesSessions { try await endSessions(of: user) }
             var count = try await deleteGrants(of: user, to: principal)
@@ -64,6 +66,8 @@ struct MicrosoftGraph: Sendable {
             if isGrantedToAll { return .userOnly }
             return count > 0 ? .success : .alreadyInvalid
         } catch {
+            // Where the directory itself does not answer, one user who waits is enough to know it.
+            if !isOfUser { gate.noteAnswer(of: user.tenant, for: nil, error.failure) }
             return .failure(error.failure)
         }
     }

@@ -17,12 +17,28 @@ final class ClientGate: Sendable {
         var until = WallTime.distantPast
     }
 
-    /// One user's calls must not speak for a directory.
-    private static let silentUsers = 3
+    /// Calls of one directory in a row that brought no answer.
+    private struct Missed {
+        /// What one user's own calls meet must not speak for the directory.
+        private static let callsMin = 3
+
+        /// Calls about no user, at most as many as speak for it, and users.
+        private var count = 0
+        private var users: Set<String> = []
+        /// Since when they are so many that they speak for it.
+        private(set) var since: WallTime?
+        /// Another directory was answered meanwhile: that holds until this one is.
+        var isAlone = false
+
+        mutating func note(_ user: String?, at now: WallTime) {
+            guard since == nil else { return }
+            if let user { users.insert(user) } else { count += 1 }
+            if max(count, users.count) >= Self.callsMin { since = now }
+        }
+    }
 
     private struct DirectoryAnswers {
-        /// Users in a row whose calls brought none, at most as many as speak for the directory.
-        var missed: [String: Set<String?>] = [:]
+        var missed: [String: Missed] = [:]
         var last: (directory: String, at: WallTime)?
     }
 
@@ -73,7 +89,7 @@ final class ClientGate: Sendable {
     ///
     /// - Parameters:
     ///   - client: The client or directory.
-    ///   - user: Who is asked about at a directory; `nil` for a check.
+    ///   - user: Who is asked about at a directory; `nil` for what concerns all of it.
     ///   - call: Makes the call.
     /// - Returns: Its answer; `refusesAll` for this client, or for another one that was asked in
     ///   its place, where the provider refused the client.
@@ -106,22 +122,25 @@ final class ClientGate: Sendable {
         }
     }
 
-    /// - Returns: Whether a directory brings no answer while another one did so lately.
-    private func noteAnswer(
-        of directory: String,
-        for user: String?,
-        _ failure: EffectFailure?
-    ) -> Bool {
+    /// Notes what a directory answered about a user, or with `nil` about all of them.
+    ///
+    /// - Returns: Whether it brings no answer while another one does.
+    @discardableResult
+    func noteAnswer(of directory: String, for user: String?, _ failure: EffectFailure?) -> Bool {
         guard isOfDirectories else { return false }
         return directoryAnswers.withLock { answers in
             switch failure {
             case .unreachable?, .lost?, .unusable?:
-                var users = answers.missed[directory] ?? []
-                if users.count < Self.silentUsers { users.insert(user) }
-                answers.missed[directory] = users
-                guard let last = answers.last, last.directory != directory else { return false }
-                return users.count == Self.silentUsers
-                    && now().since(last.at) < Limits.outageDoubt
+                let now = now()
+                var missed = answers.missed[directory] ?? Missed()
+                missed.note(user, at: now)
+                if let since = missed.since, let last = answers.last, last.directory != directory,
+                    last.at >= since || now.since(last.at) < Limits.outageDoubt
+                {
+                    missed.isAlone = true
+                }
+                answers.missed[directory] = missed
+                return missed.isAlone
             default:
                 answers.missed[directory] = nil
                 answers.last = (directory, now())

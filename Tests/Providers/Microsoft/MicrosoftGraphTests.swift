@@ -155,8 +155,8 @@ struct MicrosoftGraphTests {
     @Test(
         "what Graph forbids for one user alone is no refusal of the directory",
         arguments: [
-            "/oauth2PermissionGrants?$filter=clientId%20eq%20'\(Harness.principal)'%20and%20princ",
-            "/oauth2PermissionGrants/grant-1", "/users/\(Harness.user)/appRoleAssignments",
+            "%20and%20principalId%20eq%20%27", "/oauth2PermissionGrants/grant-1",
+            "/users/\(Harness.user)/appRoleAssignments",
             "/appRoleAssignedTo/assignment-1", "/users/\(Harness.user)/revokeSignInSessions",
         ]
     )
