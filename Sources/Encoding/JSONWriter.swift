@@ -56,6 +56,17 @@ package struct JSONWriter {
         raw("\(value)")
     }
 
+    /// Writes a member that is a truth value.
+    package mutating func member(_ name: String, _ value: Bool) {
+        self.name(name)
+        raw("\(value)")
+    }
+
+    /// Writes a member that is a list of strings.
+    package mutating func member(_ name: String, _ texts: [String]) {
+        member(name, texts) { writer, text in writer.string(text) }
+    }
+
     /// Writes a member that is a list, one call of `body` per item, unless there is none.
     package mutating func member<Item>(
         _ name: String,

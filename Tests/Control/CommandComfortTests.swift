@@ -92,7 +92,7 @@ extension ControlSuite {
         @Test func `lines about requests have 80 columns, whatever the user id`() async throws {
             var blocked = Self.request(0x8200_0000_0000_0001, .purging)
             blocked.detail = nil
-            blocked.blockedBy = ["app-db: blocked_by_trigger"]
+            blocked.blockedBy = [WireBlock(target: "app-db", error: "blocked_by_trigger")]
             let requests = [
                 Self.request(0x8000_0000_0000_0001), Self.request(0x8100_0000_0000_0001, .revoking),
                 blocked,

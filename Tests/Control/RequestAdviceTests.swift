@@ -131,8 +131,8 @@ extension ControlSuite {
             for error in [reason.rawValue] + Obstacle.Kind.allCases.map(\.rawValue) {
                 step.lastError = error
                 request.steps = [step]
-                request.heldBy = request.heldBy == nil ? ["request: case: 7"] : nil
-                request.blockedBy = ["app-db: \(error)"]
+                request.heldBy = request.heldBy == nil ? [WireRequestHold(reason: "case: 7")] : nil
+                request.blockedBy = [WireBlock(target: "app-db", error: error)]
                 let lines = RequestAdvice(request).lines
                 #expect(!lines.contains { $0.contains("expungectl show") }, "\(lines)")
             }

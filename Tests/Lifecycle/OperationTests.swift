@@ -197,7 +197,7 @@ struct OperationTests {
     }
 
     private static let erased = PurgeCounts(
-        entries: [.init(name: "posts", action: "delete", rowCount: 1)]
+        entries: [.init(name: "posts", action: .rule(.delete), rowCount: 1)]
     )
     private static let erasures: [(PurgeAnswer, Bool)] = [
         (.done(PurgeCounts()), false), (.stopped, false), (.failure(.lost), true),
