@@ -121,7 +121,9 @@ extension Request {
                 effects += resetApproval()
                 continue
             }
-            if revocations[index].learn(snapshot) { reopenLinks(to: index) }
+            let unnamedCount = revocations[index].unnamedCount
+            let isNew = revocations[index].learn(snapshot)
+            if isNew || revocations[index].unnamedCount < unnamedCount { reopenLinks(to: index) }
             noteOthers(than: index)
             guard revocations[index].raise() else { continue }
             effects.append(revocations[index].announcement(of: .proven))
@@ -129,7 +131,7 @@ extension Request {
         return effects
     }
 
-    /// Links end with the last of what others end with.
+    /// Links end with the last of what others end with, also if only a name shows which those are.
     private mutating func reopenLinks(to other: Int) {
         for index in revocations.indices where isLink(index, of: other) == true {
             revocations[index].reopen()

@@ -101,6 +101,8 @@ extension Request {
             outlook.notePark(.unknownProvider)
         } else if environment.pausedProviders.contains(work.directory) {
             outlook.notePark(.providerPaused)
+        } else if revocations.contains(where: { $0.isNamedSoon(environment) }) {
+            outlook.isAwaitingLane = true
         } else if let retryAt = work.retry.wait(at: now) {
             outlook.noteWait(until: retryAt)
         } else {
@@ -135,6 +137,12 @@ extension Request {
 }
 
 extension Revocation {
+    /// Whether the exchange of a code is about to name the account, which links are compared with.
+    fileprivate func isNamedSoon(_ environment: Environment) -> Bool {
+        hasPendingCode && subjectHash == nil && environment.providers[provider] != nil
+            && !environment.pausedProviders.contains(provider)
+    }
+
     /// Another account is the link only where both have the same name.
     fileprivate func isStranger(to link: LinkedIdentity) -> Bool {
         guard let subjectHash, let linked = link.subjectHash else { return isOtherAccount }

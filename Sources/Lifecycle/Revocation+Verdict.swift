@@ -50,6 +50,8 @@ extension Revocation {
         isOneOfSeveral && credential.isUnnamed
     }
 
+    var unnamedCount: Int { credentials.count(where: \.isUnnamed) }
+
     private func verdictOfTokens(_ traits: ProviderTraits) -> Verdict? {
         // Of one grant all tokens are ended together, but of a later one nothing is.
         let deciding = credentials.filter {

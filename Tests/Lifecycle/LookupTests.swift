@@ -218,6 +218,40 @@ struct LookupTests {
         #expect(machine.request.revocations.map(\.verdict) == [.unconfirmed, .unconfirmed, .proven])
     }
 
+    @Test func `an ended link opens again once a sign-in is named as its account`() throws {
+        var machine = Self.machine()
+        try machine.send(.due)
+        try machine.send(.lookedUp(.found([Self.link(Sample.apple, subject: [1])])))
+        var token = Sample.credential(lastLiveAt: Sample.start)
+        token.isUnnamed = true
+        try machine.send(.identityChanged([Sample.snapshot([token])]))
+        machine.pass(Sample.day * 7)
+        try machine.send(.due)
+        #expect(machine.request.revocations.map(\.verdict) == [.unrevoked, nil])
+        try machine.send(.identityChanged([Self.signIn([1])]))
+        #expect(machine.request.revocations.map(\.verdict) == [nil, nil])
+        try machine.answer(revoke: .success)
+        try machine.answer(confirm: .dead)
+        #expect(machine.request.revocations.map(\.verdict) == [.proven, .proven])
+    }
+
+    @Test func `links are compared once no code is about to name its account`() throws {
+        let code = Sample.credential(.codePending, kind: .authorizationCode)
+        var machine = Self.machine(identities: [Sample.snapshot([code])])
+        #expect(try machine.send(.due) == [])
+        #expect(machine.request.phase == .open(.revoking) && !machine.request.isBusy)
+        var paused = machine
+        paused.environment.pausedProviders = [Sample.apple]
+        #expect(try paused.send(.due) == [.lookUp(Self.directory)])
+        let spent = Sample.credential(.unusable, kind: .authorizationCode)
+        let token = Sample.credential(id: Sample.secondToken, lastLiveAt: Sample.start)
+        var named = Sample.snapshot([spent, token])
+        named.subjectHash = [1]
+        #expect(try machine.send(.identityChanged([named])) == [.lookUp(Self.directory)])
+        try machine.send(.lookedUp(.found([Self.link(Sample.apple, subject: [2])])))
+        #expect(machine.request.revocations.map(\.isLinked) == [false, true])
+    }
+
     @Test("a postponed call is no attempt, and abandoning ends the lookup too")
     func operations() throws {
         var machine = Self.machine()
