@@ -63,13 +63,18 @@ struct JournalCatalogTests {
         }
     }
 
-    @Test("what an operator did is no alarm")
+    @Test("what an operator did is no alarm, unless it lifts a protection")
     func acts() {
         let acts = JournalEvent.allCases.filter {
             $0.template.contains("by uid {peer.uid}") || $0.template.contains("by an operator")
         }
         #expect(acts == [.rollbackAccepted, .requestAbandoned, .guardOverridden])
-        for event in acts + [.operatorAction, .intakePaused] { #expect(event.severity == .notice) }
+        for event in [.requestAbandoned, .operatorAction, .intakePaused] as [JournalEvent] {
+            #expect(event.severity == .notice)
+        }
+        // A thief of the operator's role would lift them without a word.
+        #expect(JournalEvent.rollbackAccepted.severity == .warning)
+        #expect(JournalEvent.guardOverridden.severity == .warning)
     }
 
     @Test("no line is longer than 76 columns")
