@@ -96,6 +96,7 @@ def check_purge(checks, source):
     cases = {
         "a service that never ran": ("lib/expunged/spool/queue.db",),
         "a state in a file": ("lib/expunged/state.db",),
+        "a state behind a link": ("lib/expunged/state.db",),
         # A state in a server has only keys and checkpoints here.
         "the key of hashes": ("lib/expunged/spool/queue.db", "lib/expunged/hash.key"),
         "the key of the ledger": ("lib/expunged/ledger.key",),
@@ -106,6 +107,10 @@ def check_purge(checks, source):
     }
     for number, (name, paths) in enumerate(cases.items()):
         with tempfile.TemporaryDirectory() as root:
+            os.makedirs(f"{root}/var/lib")
+            if name == "a state behind a link":
+                os.makedirs(f"{root}/large")
+                os.symlink(f"{root}/large", f"{root}/var/lib/expunged")
             for path in paths:
                 os.makedirs(os.path.dirname(f"{root}/var/{path}"), exist_ok=True)
                 open(f"{root}/var/{path}", "w").close()
