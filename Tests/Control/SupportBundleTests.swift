@@ -90,12 +90,21 @@ extension ControlSuite {
             }
         }
 
+        @Test func `a day without entries is no failure`() async throws {
+            let backend = FakeBackend(expecting: Self.operations)
+            let texts = try await TestServer.run(backend) { server in
+                try await Self.bundle(server.controlPath, journal: "-- No entries --", code: 0)
+            }
+            #expect(texts["README.txt"]?.contains("has no entry") == false)
+        }
+
         @Test(arguments: [
-            "-- No entries --",
+            "No journal files were found.\n-- No entries --",
             "No journal files were opened due to insufficient permissions.",
-            "Hint: You are currently not seeing messages from other users and the system.",
+            "Hint: You are currently not seeing messages from other users.\n-- No entries --",
+            "sh: 1: journalctl: not found",
         ])
-        func `without entries of the journal a bundle says so`(printed: String) async throws {
+        func `without a journal that can be read a bundle says so`(printed: String) async throws {
             let backend = FakeBackend(expecting: Self.operations)
             let texts = try await TestServer.run(backend) { server in
                 try await Self.bundle(server.controlPath, journal: printed, code: 77)

@@ -11,8 +11,8 @@ struct SupportBundle: AsyncParsableCommand {
         abstract: "Collect settings, status, metrics and journal for a problem report.",
         discussion: """
             Writes files without secrets and personal data; README.txt says what is left out, and \
-            what is missing. Ends with 5 if the service did not answer, and else with 77 if the \
-            journal has no entry that you may read.
+            what is missing. Ends with 5 if the service did not answer, and else with 77 if you may \
+            not read the journal.
             """
     )
 
@@ -28,9 +28,9 @@ struct SupportBundle: AsyncParsableCommand {
                 let text = try await content(of: file)
                 try write(text, to: file.rawValue)
                 notes.append("\(file.rawValue): \(file.summary)")
-                if file == .journal, !Self.hasEntry(text) {
-                    notes.append("\(file.rawValue) has no entry: \(Self.noEntry.hint ?? "")")
-                    failure = failure ?? Self.noEntry
+                if file == .journal, !Self.isOfJournal(text) {
+                    notes.append("\(file.rawValue) has no entry: \(Self.noJournal.hint ?? "")")
+                    failure = failure ?? Self.noJournal
                 }
             } catch let error as ControlClientError {
                 notes.append("\(file.rawValue) is missing: \(error)")
@@ -53,15 +53,17 @@ struct SupportBundle: AsyncParsableCommand {
 
         """
 
-    private static let noEntry = CommandFailure(
-        message: "the bundle lacks the journal: there is no entry of a day that you may read",
+    private static let noJournal = CommandFailure(
+        message: "the bundle lacks the journal: you may not read it, or there is none",
         hint: "run it as root, or as a member of the group systemd-journal",
         code: .unexamined
     )
 
-    /// Whether a line begins with a time; journalctl(1) also prints why there is none.
-    private static func hasEntry(_ journal: String) -> Bool {
-        journal.split(separator: "\n").contains { $0.first?.isNumber == true }
+    /// Whether a line begins with a time, or there was nothing to write for a day. Of a journal
+    /// that cannot be read, journalctl(1) prints why.
+    private static func isOfJournal(_ text: String) -> Bool {
+        text == "-- No entries --\n"
+            || text.split(separator: "\n").contains { $0.first?.isNumber == true }
     }
 
     private func content(of file: BundleFile) async throws -> String {
