@@ -87,6 +87,7 @@ struct EffectiveConfigurationTests {
             (.url, "https://a.example/", "https://a.example/"),
             (.url, "https://[::1]:8443/a/b", "https://[::1]:8443/..."),
             (.path, "/home/ann", "/home/..."), (.path, "/home", "/home"),
+            (.path, "/var/home/ann/ca.pem", "/var/home/..."), (.path, "//home/ann", "//home/..."),
             (.path, "/homes/a", "/homes/a"),
         ]
         for (rule, text, shown) in cases {

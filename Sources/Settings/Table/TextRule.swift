@@ -17,7 +17,9 @@ package enum SharedForm: Sendable {
             EndpointURL(value).map { url in
                 url.path.isEmpty ? value : String(value.dropLast(url.path.count)) + "/..."
             }
-        case .pathOutsideHomes: value.hasPrefix("/home/") ? "/home/..." : value
+        case .pathOutsideHomes:
+            // Homes are also in /var/home, and on other disks.
+            value.firstRange(of: "/home/").map { "\(value[..<$0.upperBound])..." } ?? value
         }
     }
 }
@@ -107,11 +109,7 @@ extension TextRule {
         "https://HOST[:PORT] without user, path, query or fragment",
         shared: .whole
     ) { EndpointURL($0)?.path.isEmpty == true }
-    package static let host = TextRule(
-        "host",
-        "HOST[:PORT]",
-        shared: .whole
-    ) {
+    package static let host = TextRule("host", "HOST[:PORT]", shared: .whole) {
         EndpointURL("https://\($0)")?.path.isEmpty == true && !$0.hasSuffix("/")
     }
     package static let identifier = TextRule(
