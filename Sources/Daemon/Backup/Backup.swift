@@ -70,7 +70,8 @@ struct Backup {
         throw DaemonError(
             .state,
             "cannot back up to '\(directory)' (no_space): \(free >> 20) MiB are free, and the copy"
-                + " needs up to \(needed >> 20) MiB"
+                + " needs up to \(needed >> 20) MiB",
+            "hint: free space there, or name a file on another disk"
         )
     }
 
