@@ -11,8 +11,8 @@ struct SupportBundle: AsyncParsableCommand {
         abstract: "Collect settings, status, metrics and journal for a problem report.",
         discussion: """
             Writes files without secrets and personal data; README.txt says what is left out, and \
-            what is missing. Ends with 5 if the service did not answer, and else with 77 if you may \
-            not read the journal.
+            what is missing. Ends with 5 if the service did not answer, and else with 77 if the \
+            journal cannot be read.
             """
     )
 
