@@ -105,13 +105,6 @@ struct LinkedProvidersTests {
     }
 
     private static func microsoft() throws -> MicrosoftProvider {
-        var settings = MicrosoftSettings(
-            http: RemoteSettings(name: ProviderName("microsoft")),
-            clientID: "11111111-2222-4333-8444-555555555555",
-            tenant: "common",
-            proof: .secret(Secret("secret"))
-        )
-        settings.graphTenants = [tenant]
         let environment = AdapterEnvironment(
             credential: { _, _ in Secret("") },
             signer: { key, _, _ in try HMACSigner(key: key) },
@@ -119,7 +112,19 @@ struct LinkedProvidersTests {
             now: { Bench.start },
             logger: Logger(label: "test")
         )
-        return try MicrosoftProvider(settings, in: environment)
+        return try MicrosoftProvider(
+            MicrosoftKind(
+                tenant: "common",
+                proof: .secret(credential: ""),
+                graphTenants: [tenant]
+            ),
+            http: RemoteSettings(name: ProviderName("microsoft")),
+            client: MicrosoftClient(
+                clientID: "11111111-2222-4333-8444-555555555555",
+                proof: .secret(Secret("secret"))
+            ),
+            in: environment
+        )
     }
 }
 

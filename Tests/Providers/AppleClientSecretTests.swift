@@ -8,10 +8,23 @@ import Testing
 
 @Suite("Apple's client secret")
 struct AppleClientSecretTests {
+    private static func make(
+        teamID: String = "ABCDE12345",
+        keyID: String = "KEY1234567",
+        clientID: String = AppleHarness.clientID,
+        signer: BlankSigner = BlankSigner()
+    ) throws(SetupError) -> AppleClientSecret {
+        try AppleClientSecret(
+            AppleHarness.kind("https://stand-in.example", teamID: teamID, keyID: keyID),
+            of: ProviderName("apple"),
+            clientIDs: [clientID],
+            signer: signer
+        )
+    }
+
     @Test("says who we are, to whom, and for how long")
     func claims() throws {
-        let settings = AppleHarness.settings("https://stand-in.example")
-        let secret = try AppleClientSecret(settings, signer: BlankSigner())
+        let secret = try Self.make()
         let now = WallTime(unixMilliseconds: 1_800_000_000_999)
         let token = try #require(try secret.make(for: AppleHarness.clientID, now: now))
         let parts = token.split(separator: UInt8(ascii: "."))
@@ -31,8 +44,7 @@ struct AppleClientSecretTests {
 
     @Test("serves all calls of five minutes, and none before the time it was made")
     func reuse() throws {
-        let settings = AppleHarness.settings("https://stand-in.example")
-        let secret = try AppleClientSecret(settings, signer: BlankSigner())
+        let secret = try Self.make()
         let start = WallTime(unixMilliseconds: 1_800_000_000_000)
         func issuedAt(_ now: WallTime) throws -> Int64 {
             let token = try #require(try secret.make(for: AppleHarness.clientID, now: now))
@@ -49,10 +61,7 @@ struct AppleClientSecretTests {
 
     @Test("is not made for a client id that is not configured")
     func stranger() throws {
-        let secret = try AppleClientSecret(
-            AppleHarness.settings("https://stand-in.example"),
-            signer: BlankSigner()
-        )
+        let secret = try Self.make()
         #expect(try secret.make(for: "com.example.stranger", now: .distantPast) == nil)
     }
 
@@ -62,14 +71,8 @@ struct AppleClientSecretTests {
     )
     func malformedIDs(_ id: String) {
         for ids in [(id, "K", "c"), ("T", id, "c"), ("T", "K", id)] {
-            let settings = AppleSettings(
-                http: RemoteSettings(name: ProviderName("apple")),
-                teamID: ids.0,
-                keyID: ids.1,
-                clientIDs: [ids.2]
-            )
             let error = #expect(throws: SetupError.self) {
-                try AppleClientSecret(settings, signer: BlankSigner())
+                try Self.make(teamID: ids.0, keyID: ids.1, clientID: ids.2)
             }
             #expect(error?.kind == .malformedClient)
         }
@@ -78,10 +81,7 @@ struct AppleClientSecretTests {
     @Test("needs an ES256 key")
     func wrongAlgorithm() {
         let error = #expect(throws: SetupError.self) {
-            try AppleClientSecret(
-                AppleHarness.settings("https://a.example"),
-                signer: BlankSigner(algorithm: .rs256)
-            )
+            try Self.make(signer: BlankSigner(algorithm: .rs256))
         }
         #expect(error?.kind == .wrongKeyAlgorithm)
     }

@@ -28,32 +28,43 @@ final class ManualTime: Sendable {
     func advance(by duration: Duration) { milliseconds.withLock { $0 += duration.milliseconds } }
 }
 
+/// What a test makes Apple's adapter with.
+struct AppleSetup: Sendable {
+    var kind: AppleKind
+    var http: RemoteSettings
+    var clientIDs: [String]
+}
+
 /// Runs a provider against an address, with deadlines that nothing runs into, and shuts it down.
 enum AppleHarness {
     static let clientID = "com.example.app"
 
-    static func settings(_ baseURL: String, clientIDs: [String] = [clientID]) -> AppleSettings {
-        var settings = AppleSettings(
-            http: RemoteSettings(name: ProviderName("apple")),
-            teamID: "ABCDE12345",
-            keyID: "KEY1234567",
-            clientIDs: clientIDs,
-            baseURL: baseURL
+    static func settings(_ baseURL: String, clientIDs: [String] = [clientID]) -> AppleSetup {
+        AppleSetup(
+            kind: kind(baseURL),
+            http: FamilyHarness.http("apple"),
+            clientIDs: clientIDs
         )
-        settings.http.allowsPlainLoopback = true
-        settings.http.timeoutConnect = .seconds(120)
-        settings.http.timeoutTotal = .seconds(120)
-        return settings
+    }
+
+    static func kind(
+        _ baseURL: String,
+        teamID: String = "ABCDE12345",
+        keyID: String = "KEY1234567"
+    ) -> AppleKind {
+        AppleKind(teamID: teamID, keyID: keyID, privateKeyCredential: "", baseURL: baseURL)
     }
 
     static func with<Result>(
-        _ settings: AppleSettings,
+        _ setup: AppleSetup,
         signer: any MessageSigner = BlankSigner(),
         now: @escaping @Sendable () -> WallTime = { ManualTime().now },
         body: (AppleProvider) async throws -> Result
     ) async throws -> Result {
         let provider = try AppleProvider(
-            settings,
+            setup.kind,
+            http: setup.http,
+            clientIDs: setup.clientIDs,
             signer: signer,
             in: FamilyHarness.environment(now: now)
         )

@@ -22,7 +22,7 @@ enum SandboxHarness {
         _ apple: AppleConfiguration = AppleConfiguration(clientIDs: [
             AppleHarness.clientID, "com.example.web",
         ]),
-        change: (inout AppleSettings) -> Void = { _ in },
+        change: (inout AppleSetup) -> Void = { _ in },
         keyPEM: String? = nil,
         offset: Duration = .zero,
         body: (AppleProvider, RunningSandbox) async throws -> Void
@@ -30,12 +30,10 @@ enum SandboxHarness {
         var configuration = SandboxConfiguration()
         configuration.apple = apple
         let sandbox = try await SandboxServer.start(configuration: configuration)
-        var settings = AppleSettings(
+        var settings = AppleSetup(
+            kind: AppleHarness.kind(sandbox.baseURL, teamID: apple.teamID, keyID: apple.keyID),
             http: RemoteSettings(name: ProviderName("apple")),
-            teamID: apple.teamID,
-            keyID: apple.keyID,
-            clientIDs: apple.clientIDs,
-            baseURL: sandbox.baseURL
+            clientIDs: apple.clientIDs
         )
         settings.http.caFile = sandbox.authorityFile
         change(&settings)
@@ -343,32 +341,15 @@ struct AppleSandboxTests {
         try await SandboxHarness.with(keyPEM: Fixtures.serverKey) { provider, _ in
             #expect(await provider.diagnose()?.code == "client_refused")
         }
-        let wrongs: [@Sendable (inout AppleSettings) -> Void] = [
-            { $0 = Self.copy($0, teamID: "WRONG12345") },
-            { $0 = Self.copy($0, keyID: "WRONG12345") },
-            { $0 = Self.copy($0, clientIDs: [AppleHarness.clientID, "com.example.unknown"]) },
+        let wrongs: [@Sendable (inout AppleSetup) -> Void] = [
+            { $0.kind = AppleHarness.kind($0.kind.baseURL, teamID: "WRONG12345") },
+            { $0.kind = AppleHarness.kind($0.kind.baseURL, keyID: "WRONG12345") },
+            { $0.clientIDs = [AppleHarness.clientID, "com.example.unknown"] },
         ]
         for wrong in wrongs {
             try await SandboxHarness.with(change: wrong) { provider, _ in
                 #expect(await provider.diagnose()?.code == "client_refused")
             }
         }
-    }
-
-    private static func copy(
-        _ settings: AppleSettings,
-        teamID: String? = nil,
-        keyID: String? = nil,
-        clientIDs: [String]? = nil
-    ) -> AppleSettings {
-        var copy = AppleSettings(
-            http: RemoteSettings(name: settings.http.name),
-            teamID: teamID ?? settings.teamID,
-            keyID: keyID ?? settings.keyID,
-            clientIDs: clientIDs ?? settings.clientIDs,
-            baseURL: settings.baseURL
-        )
-        copy.http.caFile = settings.http.caFile
-        return copy
     }
 }

@@ -33,6 +33,13 @@ enum FamilyHarness {
         http.timeoutTotal = .seconds(120)
     }
 
+    /// How a provider is reached in plain http.
+    static func http(_ name: String) -> RemoteSettings {
+        var http = RemoteSettings(name: ProviderName(name))
+        relax(&http)
+        return http
+    }
+
     static func url(_ server: RawServer) -> String { "http://127.0.0.1:\(server.port)" }
 
     static func credential(

@@ -156,14 +156,10 @@ struct OwnClientTests {
             return status == 200 ? .http(200) : Golden.error("invalid_request")
         }
         try await RawServer.with(react: react) { server in
-            var settings = AppleSettings(
-                http: RemoteSettings(name: ProviderName("apple")),
-                teamID: "ABCDE12345",
-                keyID: "KEY1234567",
-                clientIDs: [AppleHarness.clientID, "com.example.web"],
-                baseURL: "http://127.0.0.1:\(server.port)"
+            let settings = AppleHarness.settings(
+                "http://127.0.0.1:\(server.port)",
+                clientIDs: [AppleHarness.clientID, "com.example.web"]
             )
-            FamilyHarness.relax(&settings.http)
             try await AppleHarness.with(settings) { provider in
                 let answer = await provider.revoke(AppleHarness.credential(.refreshToken))
                 let refusal = Refusal(status: 400, error: "invalid_request")

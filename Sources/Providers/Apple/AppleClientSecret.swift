@@ -29,23 +29,27 @@ final class AppleClientSecret: Sendable {
     }
 
     /// - Throws: ``SetupError`` when an id is missing or unfit, or the key is not an ES256 key.
-    init(_ settings: AppleSettings, signer: any MessageSigner) throws(SetupError) {
-        let provider = settings.http.name.rawValue
-        let ids = [settings.teamID, settings.keyID] + settings.clientIDs
-        guard !settings.clientIDs.isEmpty, ids.allSatisfy(Self.isPlain) else {
-            throw SetupError(kind: .malformedClient, provider: provider)
+    init(
+        _ kind: AppleKind,
+        of provider: ProviderName,
+        clientIDs: [String],
+        signer: any MessageSigner
+    ) throws(SetupError) {
+        let ids = [kind.teamID, kind.keyID] + clientIDs
+        guard !clientIDs.isEmpty, ids.allSatisfy(Self.isPlain) else {
+            throw SetupError(kind: .malformedClient, provider: provider.rawValue)
         }
         guard signer.algorithm == .es256 else {
-            throw SetupError(kind: .wrongKeyAlgorithm, provider: provider)
+            throw SetupError(kind: .wrongKeyAlgorithm, provider: provider.rawValue)
         }
         self.signer = signer
         let members = JSONWriter.object {
             $0.member("alg", "ES256")
-            $0.member("kid", settings.keyID)
+            $0.member("kid", kind.keyID)
         }
         header = Array((Base64URL.text(members) + ".").utf8)
-        teamID = settings.teamID
-        clientIDs = Set(settings.clientIDs)
+        teamID = kind.teamID
+        self.clientIDs = Set(clientIDs)
     }
 
     func knows(_ clientID: String) -> Bool { clientIDs.contains(clientID) }
@@ -66,7 +70,7 @@ final class AppleClientSecret: Sendable {
     private func sign(for clientID: String, now: WallTime) throws(VaultError) -> [UInt8] {
         let claims = JSONWriter.object {
             $0.member("iss", teamID)
-            $0.member("aud", AppleSettings.issuer)
+            $0.member("aud", AppleKind.issuer)
             $0.member("iat", (now - Self.backdating).unixMilliseconds / 1000)
             $0.member("exp", (now + Self.lifetime).unixMilliseconds / 1000)
             $0.member("sub", clientID)

@@ -4,11 +4,14 @@ package import Settings
 
 /// Sign in with Apple.
 package struct AppleKind: Hashable {
+    /// The issuer of id tokens and the audience of client secrets, whatever the base URL is.
+    static let issuer = "https://appleid.apple.com"
+
     let teamID: String
     let keyID: String
     let privateKeyCredential: String
     /// Scheme, host and port, without a slash at the end.
-    let baseURL: String
+    var baseURL = AppleKind.issuer
 }
 
 extension AppleKind: ProviderKind {
@@ -34,7 +37,7 @@ extension AppleKind: ProviderKind {
             (docs/guides/keys-in-hardware.md).
             """
         },
-        .provider("base_url", .text(.origin), .defaultsTo(.text(AppleSettings.issuer))) {
+        .provider("base_url", .text(.origin), .defaultsTo(.text(issuer))) {
             "Host of a stand-in."
         },
     ]
@@ -46,18 +49,25 @@ extension AppleKind: ProviderKind {
         baseURL = section.baseURL("base_url") ?? ""
     }
 
-    package var traits: ProviderTraits { AppleProvider.appleTraits }
+    /// "Verifying a user", Apple: a refresh token is checked at most once a day.
+    package var traits: ProviderTraits {
+        ProviderTraits(
+            canCheckRefreshToken: true,
+            refreshInterval: .seconds(86_400),
+            livenessLifetime: .seconds(86_400),
+            revokesWholeGrant: true,
+            userActionURL: "https://support.apple.com/en-us/102571",
+            userActionText:
+                "Open Settings, tap your name, then Sign in with Apple, choose the app and tap "
+                + "Stop Using. The page of the link also shows how to do it on the web."
+        )
+    }
 
     package func make(_ setup: ProviderSetup) throws -> any ConnectedProvider {
-        let settings = AppleSettings(
+        try AppleProvider(
+            self,
             http: setup.http,
-            teamID: teamID,
-            keyID: keyID,
             clientIDs: setup.clientIDs,
-            baseURL: baseURL
-        )
-        return try AppleProvider(
-            settings,
             signer: try setup.signer(privateKeyCredential, .es256),
             in: setup.environment
         )

@@ -24,7 +24,7 @@ package struct AppleNotificationReceiver: BareReceiver {
         guard let payload = JSONValue(notification.body)?["payload"]?.string,
             let token = IDToken(Secret(payload))
         else { throw refusal(.malformed) }
-        guard token.issuer == AppleSettings.issuer else { throw refusal(.wrongIssuer) }
+        guard token.issuer == AppleKind.issuer else { throw refusal(.wrongIssuer) }
         let audience = Set(clientIDs.filter { token.isFor($0) })
         guard !audience.isEmpty else { throw refusal(.wrongAudience) }
         if let kind = await keys.problem(with: token) {

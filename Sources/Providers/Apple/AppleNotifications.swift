@@ -8,7 +8,7 @@ package struct AppleNotifications: NotificationFormat {
 
     /// The same keys sign id tokens and notifications ("Fetch Apple's public key").
     package func makeReceiver(_ setup: ProviderSetup) throws -> any NotificationReceiver {
-        let base = (setup.provider.kind as? AppleKind)?.baseURL ?? AppleSettings.issuer
+        let base = (setup.provider.kind as? AppleKind)?.baseURL ?? AppleKind.issuer
         return AppleNotificationReceiver(
             provider: setup.name,
             clientIDs: setup.clientIDs,

@@ -1,5 +1,5 @@
 package import Engine
-package import HTTP
+import HTTP
 package import Lifecycle
 import NIOHTTP1
 import Synchronization
@@ -28,30 +28,27 @@ package final class AppleProvider: HostedProvider {
     private let search: ClientSearch
     private let gate: ClientGate
 
-    /// Makes no connection yet.
-    ///
-    /// - Throws: ``SetupError`` for settings or a key that cannot work.
-    package init(
-        _ settings: AppleSettings,
+    init(
+        _ kind: AppleKind,
+        http settings: RemoteSettings,
+        clientIDs: [String],
         signer: any MessageSigner,
         in environment: AdapterEnvironment
     ) throws(SetupError) {
         let now = environment.now
-        name = settings.http.name
-        traits = Self.appleTraits
-        clientIDs = settings.clientIDs
-        search = ClientSearch(settings.clientIDs, refusesOthersTokens: false)
-        clientSecret = try AppleClientSecret(settings, signer: signer)
-        let base = try RemoteBaseURL(settings.baseURL, settings.http)
+        (name, traits, self.clientIDs) = (settings.name, kind.traits, clientIDs)
+        search = ClientSearch(clientIDs, refusesOthersTokens: false)
+        clientSecret = try AppleClientSecret(kind, of: name, clientIDs: clientIDs, signer: signer)
+        let base = try RemoteBaseURL(kind.baseURL, settings)
         tokenEndpoint = try RemoteEndpoint(base, path: "/auth/token", method: .POST)
         revokeEndpoint = try RemoteEndpoint(base, path: "/auth/revoke", method: .POST)
         let keysEndpoint = try RemoteEndpoint(base, path: "/auth/keys", method: .GET)
         (self.keysEndpoint, self.now) = (keysEndpoint, now)
-        gate = ClientGate(isAlone: settings.clientIDs.count < 2, now: now)
+        gate = ClientGate(isAlone: clientIDs.count < 2, now: now)
         judge = RefusalJudge(now: now)
         codeJudge = RefusalJudge(now: now)
         // Last of what can fail: a client must be shut down once it exists.
-        let http = try RemoteClient(settings.http, in: environment)
+        let http = try RemoteClient(settings, in: environment)
         self.http = http
         keys = SigningKeyCache(now: now) { await http.keySet(at: keysEndpoint) }
     }
@@ -158,7 +155,7 @@ package final class AppleProvider: HostedProvider {
         }
         let rules = IDTokenRules(
             provider: name,
-            issuer: .oneOf([AppleSettings.issuer]),
+            issuer: .oneOf([AppleKind.issuer]),
             // Applications hand Apple either the raw nonce or its SHA-256 in hexadecimal.
             nonce: .any,
             keys: keys,
@@ -249,7 +246,7 @@ package final class AppleProvider: HostedProvider {
     /// the code is spent and they can still be revoked.
     private func subject(of grant: TokenGrant, for clientID: String) -> Secret? {
         guard let token = grant.idToken.flatMap({ IDToken($0) }),
-            token.issuer == AppleSettings.issuer, token.isFor(clientID)
+            token.issuer == AppleKind.issuer, token.isFor(clientID)
         else { return nil }
         return token.subject
     }
@@ -257,18 +254,4 @@ package final class AppleProvider: HostedProvider {
     private func noteUnderstood(_ clientID: String) {
         understood.withLock { _ = $0.insert(clientID) }
     }
-}
-
-extension AppleProvider {
-    /// "Verifying a user", Apple: a refresh token is checked at most once a day.
-    package static let appleTraits = ProviderTraits(
-        canCheckRefreshToken: true,
-        refreshInterval: .seconds(86_400),
-        livenessLifetime: .seconds(86_400),
-        revokesWholeGrant: true,
-        userActionURL: "https://support.apple.com/en-us/102571",
-        userActionText:
-            "Open Settings, tap your name, then Sign in with Apple, choose the app and tap "
-            + "Stop Using. The page of the link also shows how to do it on the web."
-    )
 }

@@ -3,11 +3,19 @@ package import Settings
 
 /// Facebook Login and Limited Login.
 package struct FacebookKind: Hashable {
+    static let graphURL = "https://graph.facebook.com"
+    /// Where Limited Login publishes its metadata and keys.
+    static let limitedHost = "https://limited.facebook.com"
+    /// Where Limited Login users are uninstalled.
+    static let uninstallHost = "https://www.limited.facebook.com"
+    /// The version that Meta's reference showed last.
+    static let latestVersion = "v25.0"
+
     let clientSecretCredential: String
-    let graphVersion: String
-    let baseURL: String
-    let limitedURL: String
-    let uninstallURL: String
+    var graphVersion = FacebookKind.latestVersion
+    var baseURL = FacebookKind.graphURL
+    var limitedURL = FacebookKind.limitedHost
+    var uninstallURL = FacebookKind.uninstallHost
 }
 
 extension FacebookKind: ProviderKind {
@@ -18,20 +26,16 @@ extension FacebookKind: ProviderKind {
         .providerSecret("client_secret_credential", .required(example: .text("facebook-secret"))) {
             "The app secret."
         },
-        .provider(
-            "graph_version",
-            .text(.apiVersion),
-            .defaultsTo(.text(FacebookSettings.graphVersion))
-        ) { "Version of the Graph API. Meta retires one after about two years." },
-        .provider("base_url", .text(.url), .defaultsTo(.text(FacebookSettings.graphURL))) {
+        .provider("graph_version", .text(.apiVersion), .defaultsTo(.text(latestVersion))) {
+            "Version of the Graph API. Meta retires one after about two years."
+        },
+        .provider("base_url", .text(.url), .defaultsTo(.text(graphURL))) {
             "Host of the Graph API."
         },
-        .provider(
-            "limited_login_url",
-            .text(.url),
-            .defaultsTo(.text(FacebookSettings.limitedURL))
-        ) { "Host of issuer and keys of Limited Login." },
-        .provider("uninstall_url", .text(.url), .defaultsTo(.text(FacebookSettings.uninstallURL))) {
+        .provider("limited_login_url", .text(.url), .defaultsTo(.text(limitedHost))) {
+            "Host of issuer and keys of Limited Login."
+        },
+        .provider("uninstall_url", .text(.url), .defaultsTo(.text(uninstallHost))) {
             "Host that uninstalls the app for users of Limited Login."
         },
     ]
@@ -45,19 +49,38 @@ extension FacebookKind: ProviderKind {
         uninstallURL = section.baseURL("uninstall_url") ?? ""
     }
 
-    package var traits: ProviderTraits { FacebookProvider.facebookTraits }
+    /// There is no refresh token, and a check is not proof of a removal.
+    package var traits: ProviderTraits {
+        ProviderTraits(
+            canCheckRefreshToken: false,
+            refreshInterval: .seconds(86_400),
+            // An access token that lived yesterday proves nothing about a removal today.
+            livenessLifetime: .zero,
+            revokesWholeGrant: true,
+            refusesUnknownTokens: true,
+            usesIDTokens: true,
+            // A long-lived token; the app's own token revokes where the user's id is known.
+            tokenClock: TokenClock(
+                .seconds(60 * 86_400),
+                kind: .accessToken,
+                isRenewable: false,
+                isMootWithSubject: true
+            ),
+            userActionURL: "https://www.facebook.com/settings?tab=applications",
+            userActionText:
+                "Open Settings & privacy, Settings, Apps and websites on Facebook, choose the app "
+                + "and select Remove."
+        )
+    }
 
     package func make(_ setup: ProviderSetup) throws -> any ConnectedProvider {
-        let settings = FacebookSettings(
+        try FacebookProvider(
+            self,
             http: setup.http,
             appID: setup.clientID,
             appSecret: try setup.secret(clientSecretCredential),
-            version: graphVersion,
-            graphBaseURL: baseURL,
-            limitedBaseURL: limitedURL,
-            uninstallBaseURL: uninstallURL
+            in: setup.environment
         )
-        return try FacebookProvider(settings, in: setup.environment)
     }
 }
 

@@ -1,7 +1,7 @@
 import Cryptography
 import Encoding
 package import Engine
-package import HTTP
+import HTTP
 package import Lifecycle
 import NIOHTTP1
 import Settings
@@ -27,36 +27,32 @@ package final class FacebookProvider: HostedProvider {
     private let uninstallEndpoint: RemoteEndpoint
     private let limited: LimitedLogin
 
-    /// Makes no connection yet.
-    ///
-    /// - Throws: ``SetupError`` for settings that cannot work.
-    package init(
-        _ settings: FacebookSettings,
+    init(
+        _ kind: FacebookKind,
+        http settings: RemoteSettings,
+        appID: String,
+        appSecret: Secret,
         in environment: AdapterEnvironment
     ) throws(SetupError) {
         let now = environment.now
-        name = settings.http.name
-        traits = Self.facebookTraits
-        guard Self.isNumber(settings.appID), settings.appSecret.count > 0,
-            TextRule.apiVersion.accepts(settings.version)
+        (name, traits) = (settings.name, kind.traits)
+        guard Self.isNumber(appID), appSecret.count > 0,
+            TextRule.apiVersion.accepts(kind.graphVersion)
         else { throw SetupError(kind: .malformedClient, provider: name.rawValue) }
-        appID = settings.appID
-        appSecret = settings.appSecret
-        appToken = settings.appSecret.withBytes { Secret(Array("\(settings.appID)|".utf8) + $0) }
-        let graph = try RemoteBaseURL(settings.graphBaseURL + "/\(settings.version)", settings.http)
+        (self.appID, self.appSecret) = (appID, appSecret)
+        appToken = appSecret.withBytes { Secret(Array("\(appID)|".utf8) + $0) }
+        let graph = try RemoteBaseURL(kind.baseURL + "/\(kind.graphVersion)", settings)
         tokenEndpoint = try RemoteEndpoint(graph, path: "/oauth/access_token", method: .GET)
         debugEndpoint = try RemoteEndpoint(graph, path: "/debug_token", method: .GET)
         removalEndpoint = try RemoteEndpoint(graph, path: "/{}/permissions", method: .DELETE)
         permissionsEndpoint = try RemoteEndpoint(graph, path: "/{}/permissions", method: .GET)
         uninstallEndpoint = try RemoteEndpoint(
-            try RemoteBaseURL(settings.uninstallBaseURL, settings.http),
+            try RemoteBaseURL(kind.uninstallURL, settings),
             path: "/platform/uninstall/",
             method: .POST
         )
-        let published = try LimitedLogin.Endpoints(
-            try RemoteBaseURL(settings.limitedBaseURL, settings.http)
-        )
-        let http = try RemoteClient(settings.http, in: environment)
+        let published = try LimitedLogin.Endpoints(try RemoteBaseURL(kind.limitedURL, settings))
+        let http = try RemoteClient(settings, in: environment)
         (self.http, self.now) = (http, now)
         limited = LimitedLogin(http, published, now: now)
     }
@@ -231,28 +227,4 @@ package final class FacebookProvider: HostedProvider {
     private static func isNumber(_ id: String) -> Bool {
         (1...32).contains(id.utf8.count) && id.utf8.allSatisfy { (0x30...0x39).contains($0) }
     }
-}
-
-extension FacebookProvider {
-    /// There is no refresh token, and a check is not proof of a removal.
-    package static let facebookTraits = ProviderTraits(
-        canCheckRefreshToken: false,
-        refreshInterval: .seconds(86_400),
-        // An access token that lived yesterday proves nothing about a removal today.
-        livenessLifetime: .zero,
-        revokesWholeGrant: true,
-        refusesUnknownTokens: true,
-        usesIDTokens: true,
-        // A long-lived token; the app's own token revokes where the user's id is known.
-        tokenClock: TokenClock(
-            .seconds(60 * 86_400),
-            kind: .accessToken,
-            isRenewable: false,
-            isMootWithSubject: true
-        ),
-        userActionURL: "https://www.facebook.com/settings?tab=applications",
-        userActionText:
-            "Open Settings & privacy, Settings, Apps and websites on Facebook, choose the app and "
-            + "select Remove."
-    )
 }

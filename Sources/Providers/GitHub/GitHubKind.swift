@@ -3,9 +3,13 @@ package import Settings
 
 /// OAuth apps and GitHub Apps.
 package struct GitHubKind: Hashable {
+    static let apiURL = "https://api.github.com"
+    static let loginHost = "https://github.com"
+
     let clientSecretCredential: String
-    let baseURL: String
-    let loginURL: String
+    /// Of the REST API; on GitHub Enterprise Server it ends in `/api/v3`.
+    var baseURL = GitHubKind.apiURL
+    var loginURL = GitHubKind.loginHost
 }
 
 extension GitHubKind: ProviderKind {
@@ -18,10 +22,10 @@ extension GitHubKind: ProviderKind {
         .providerSecret("client_secret_credential", .required(example: .text("github-secret"))) {
             "Client secret of the OAuth app or GitHub App."
         },
-        .provider("base_url", .text(.url), .defaultsTo(.text(GitHubSettings.apiURL))) {
+        .provider("base_url", .text(.url), .defaultsTo(.text(apiURL))) {
             "REST API. For GitHub Enterprise Server: https://HOST/api/v3."
         },
-        .provider("login_url", .text(.url), .defaultsTo(.text(GitHubSettings.loginURL))) {
+        .provider("login_url", .text(.url), .defaultsTo(.text(loginHost))) {
             "Host that issues tokens. For GitHub Enterprise Server: https://HOST."
         },
     ]
@@ -33,16 +37,33 @@ extension GitHubKind: ProviderKind {
         loginURL = section.baseURL("login_url") ?? ""
     }
 
-    package var traits: ProviderTraits { GitHubProvider.gitHubTraits }
+    /// A refresh spends the refresh token, so nothing is asked without need.
+    package var traits: ProviderTraits {
+        ProviderTraits(
+            canCheckRefreshToken: false,
+            refreshInterval: .seconds(86_400),
+            // An access token of a GitHub App lives eight hours; that it lived yesterday does not
+            // explain why it is refused today.
+            livenessLifetime: .zero,
+            revokesWholeGrant: true,
+            refusesUnknownTokens: true,
+            rotatesRefreshTokens: true,
+            // Six months, anew with each refresh ("Refreshing user access tokens").
+            tokenClock: TokenClock(.seconds(180 * 86_400)),
+            userActionURL: "https://github.com/settings/applications",
+            userActionText:
+                "Open Settings, Applications on GitHub, look under Authorized OAuth Apps and "
+                + "Authorized GitHub Apps, and revoke the application."
+        )
+    }
 
     package func make(_ setup: ProviderSetup) throws -> any ConnectedProvider {
-        let settings = GitHubSettings(
+        try GitHubProvider(
+            self,
             http: setup.http,
             clientID: setup.clientID,
             clientSecret: try setup.secret(clientSecretCredential),
-            apiBaseURL: baseURL,
-            loginBaseURL: loginURL
+            in: setup.environment
         )
-        return try GitHubProvider(settings, in: setup.environment)
     }
 }

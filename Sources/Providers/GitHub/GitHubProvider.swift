@@ -1,6 +1,6 @@
 import Encoding
 package import Engine
-package import HTTP
+import HTTP
 package import Lifecycle
 import NIOHTTP1
 
@@ -24,24 +24,22 @@ package final class GitHubProvider: TokenOnlyProvider, HostedProvider {
     private let judge: RefusalJudge
     private let codeJudge: RefusalJudge
 
-    /// Makes no connection yet.
-    ///
-    /// - Throws: ``SetupError`` for settings that cannot work.
-    package init(
-        _ settings: GitHubSettings,
+    init(
+        _ kind: GitHubKind,
+        http settings: RemoteSettings,
+        clientID: String,
+        clientSecret: Secret,
         in environment: AdapterEnvironment
     ) throws(SetupError) {
         let now = environment.now
-        name = settings.http.name
-        traits = Self.gitHubTraits
-        guard !settings.clientID.isEmpty, settings.clientSecret.count > 0 else {
+        (name, traits) = (settings.name, kind.traits)
+        guard !clientID.isEmpty, clientSecret.count > 0 else {
             throw SetupError(kind: .malformedClient, provider: name.rawValue)
         }
-        clientID = settings.clientID
-        clientSecret = settings.clientSecret
-        let login = try RemoteBaseURL(settings.loginBaseURL, settings.http)
+        (self.clientID, self.clientSecret) = (clientID, clientSecret)
+        let login = try RemoteBaseURL(kind.loginURL, settings)
         tokenEndpoint = try RemoteEndpoint(login, path: "/login/oauth/access_token", method: .POST)
-        let api = try RemoteBaseURL(settings.apiBaseURL, settings.http)
+        let api = try RemoteBaseURL(kind.baseURL, settings)
         let headers = [("Accept", "application/vnd.github+json")]
         checkEndpoint = try RemoteEndpoint(
             api,
@@ -59,7 +57,7 @@ package final class GitHubProvider: TokenOnlyProvider, HostedProvider {
         self.now = now
         judge = RefusalJudge(now: now)
         codeJudge = RefusalJudge(now: now)
-        http = try RemoteClient(settings.http, in: environment)
+        http = try RemoteClient(settings, in: environment)
     }
 
     package func serves(_ clientID: String) -> Bool { clientID == self.clientID }
@@ -220,24 +218,4 @@ package final class GitHubProvider: TokenOnlyProvider, HostedProvider {
         request.authorization = .basic(clientID, clientSecret)
         return table.read(await http.send(request), now: now())
     }
-}
-
-extension GitHubProvider {
-    /// A refresh spends the refresh token, so nothing is asked without need.
-    package static let gitHubTraits = ProviderTraits(
-        canCheckRefreshToken: false,
-        refreshInterval: .seconds(86_400),
-        // An access token of a GitHub App lives eight hours; that it lived yesterday does not
-        // explain why it is refused today.
-        livenessLifetime: .zero,
-        revokesWholeGrant: true,
-        refusesUnknownTokens: true,
-        rotatesRefreshTokens: true,
-        // Six months, anew with each refresh ("Refreshing user access tokens").
-        tokenClock: TokenClock(.seconds(180 * 86_400)),
-        userActionURL: "https://github.com/settings/applications",
-        userActionText:
-            "Open Settings, Applications on GitHub, look under Authorized OAuth Apps and "
-            + "Authorized GitHub Apps, and revoke the application."
-    )
 }

@@ -10,16 +10,20 @@ import Lifecycle
 /// `x5t#S256`, audience the token endpoint of the tenant, a life of five to ten minutes, `jti`
 /// unique.
 struct MicrosoftClient: Sendable {
+    enum Proof: Sendable {
+        case secret(Secret)
+        /// A certificate: the SHA-256 of its DER form and its private key, for PS256.
+        case certificate(thumbprint: [UInt8], signer: any MessageSigner)
+    }
+
+    /// In lower case.
     let clientID: String
-    let proof: MicrosoftSettings.ClientProof
-    let makeNonce: @Sendable () -> String
+    let proof: Proof
+    var makeNonce = RandomText.nonce
 
     /// - Throws: ``SetupError`` of kind `wrongKeyAlgorithm` for a key that cannot make PS256,
     ///   or a fingerprint that is no SHA-256.
-    static func check(
-        _ proof: MicrosoftSettings.ClientProof,
-        of provider: String
-    ) throws(SetupError) {
+    func check(of provider: String) throws(SetupError) {
         guard case .certificate(let thumbprint, let signer) = proof else { return }
         guard signer.algorithm == .ps256, thumbprint.count == SHA256.byteCount else {
             throw SetupError(kind: .wrongKeyAlgorithm, provider: provider)

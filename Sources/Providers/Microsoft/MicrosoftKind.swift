@@ -11,13 +11,19 @@ package struct MicrosoftKind: Hashable {
         case certificate(keyCredential: String, sha256: String)
     }
 
+    /// Hosts of the global cloud.
+    static let loginHost = "https://login.microsoftonline.com"
+    static let graphHost = "https://graph.microsoft.com"
+
+    /// `common`, `organizations`, `consumers`, a GUID or a domain.
     let tenant: String
     let proof: Proof
     /// Tenants that let the application delete grants.
-    let graphTenants: [String]
-    let revokesSessions: Bool
-    let baseURL: String
-    let graphURL: String
+    var graphTenants: [String] = []
+    /// Also end all sessions of the user, in every application.
+    var revokesSessions = false
+    var baseURL = MicrosoftKind.loginHost
+    var graphURL = MicrosoftKind.graphHost
 }
 
 extension MicrosoftKind: ProviderKind {
@@ -56,10 +62,10 @@ extension MicrosoftKind: ProviderKind {
         .provider("revoke_sign_in_sessions", .boolean, .defaultsTo(.boolean(false))) {
             "Also end all sessions of the user in graph_tenants, in every application."
         },
-        .provider("base_url", .text(.url), .defaultsTo(.text(MicrosoftSettings.loginURL))) {
+        .provider("base_url", .text(.url), .defaultsTo(.text(loginHost))) {
             "Sign-in host and issuer of id tokens; change it for a national cloud."
         },
-        .provider("graph_url", .text(.url), .defaultsTo(.text(MicrosoftSettings.graphURL))) {
+        .provider("graph_url", .text(.url), .defaultsTo(.text(graphHost))) {
             "Host of Microsoft Graph; change it for a national cloud."
         },
     ]
@@ -74,12 +80,33 @@ extension MicrosoftKind: ProviderKind {
         graphURL = section.baseURL("graph_url") ?? ""
     }
 
+    /// The tenant decides which page is the user's, Graph whether anything can be revoked at all.
     package var traits: ProviderTraits {
-        MicrosoftProvider.traits(of: tenant, hasGraph: !graphTenants.isEmpty)
+        let isPersonal = MicrosoftTenant(tenant) ?? .consumers == .consumers
+        return ProviderTraits(
+            // Graph needs the user and not the token: a dead token must not keep it from trying.
+            canCheckRefreshToken: false,
+            refreshInterval: .seconds(86_400),
+            livenessLifetime: .zero,
+            revokesWholeGrant: true,
+            refusesUnknownTokens: true,
+            hasNoRevocationAPI: graphTenants.isEmpty || isPersonal,
+            usesIDTokens: true,
+            // "Refresh tokens": 90 days, and each use brings a new one. Using one does not end it,
+            // so nothing is in doubt after an answer that was lost.
+            tokenClock: TokenClock(.seconds(90 * 86_400)),
+            userActionURL: isPersonal
+                ? "https://account.live.com/consent/Manage" : "https://myapps.microsoft.com",
+            userActionText:
+                "Personal account: open https://account.live.com/consent/Manage, choose the app "
+                + "and remove its permissions. Work or school account: open "
+                + "https://myapps.microsoft.com, find the app and choose Manage your application, "
+                + "Revoke permissions."
+        )
     }
 
     package func make(_ setup: ProviderSetup) throws -> any ConnectedProvider {
-        let proof: MicrosoftSettings.ClientProof =
+        let proof: MicrosoftClient.Proof =
             switch proof {
             case .secret(let credential):
                 .secret(try setup.secret(credential))
@@ -89,17 +116,12 @@ extension MicrosoftKind: ProviderKind {
                     signer: try setup.signer(credential, .ps256)
                 )
             }
-        let settings = MicrosoftSettings(
+        return try MicrosoftProvider(
+            self,
             http: setup.http,
-            clientID: setup.clientID,
-            tenant: tenant,
-            proof: proof,
-            graphTenants: graphTenants,
-            revokesSessions: revokesSessions,
-            loginBaseURL: baseURL,
-            graphBaseURL: graphURL
+            client: MicrosoftClient(clientID: setup.clientID.lowercased(), proof: proof),
+            in: setup.environment
         )
-        return try MicrosoftProvider(settings, in: setup.environment)
     }
 
     /// A secret, or a key with its certificate; never both.

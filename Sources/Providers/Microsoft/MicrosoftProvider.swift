@@ -1,6 +1,6 @@
 import Encoding
 package import Engine
-package import HTTP
+import HTTP
 package import Lifecycle
 import NIOHTTP1
 
@@ -26,33 +26,23 @@ package final class MicrosoftProvider: HostedProvider {
     private let codeJudge: RefusalJudge
     private let now: @Sendable () -> WallTime
 
-    /// Makes no connection yet.
-    ///
-    /// - Throws: ``SetupError`` for settings or a key that cannot work.
-    package init(
-        _ settings: MicrosoftSettings,
-        in environment: AdapterEnvironment,
-        makeNonce: @escaping @Sendable () -> String = RandomText.nonce
+    init(
+        _ kind: MicrosoftKind,
+        http settings: RemoteSettings,
+        client: MicrosoftClient,
+        in environment: AdapterEnvironment
     ) throws(SetupError) {
         let now = environment.now
-        name = settings.http.name
-        let provider = name.rawValue
-        let tenants = settings.graphTenants.map { $0.lowercased() }
-        guard let tenant = MicrosoftTenant(settings.tenant),
-            MicrosoftID.isGUID(settings.clientID.lowercased()),
+        (name, traits) = (settings.name, kind.traits)
+        let tenants = kind.graphTenants.map { $0.lowercased() }
+        guard let tenant = MicrosoftTenant(kind.tenant), MicrosoftID.isGUID(client.clientID),
             tenants.allSatisfy({ MicrosoftID.isGUID($0) && $0 != MicrosoftTenant.personal })
-        else { throw SetupError(kind: .malformedClient, provider: provider) }
-        try MicrosoftClient.check(settings.proof, of: provider)
-        (self.tenant, self.now) = (tenant, now)
+        else { throw SetupError(kind: .malformedClient, provider: name.rawValue) }
+        try client.check(of: name.rawValue)
+        (self.tenant, self.client, self.now) = (tenant, client, now)
         codeJudge = RefusalJudge(now: now)
         graphTenants = Set(tenants)
-        traits = Self.traits(for: tenant, hasGraph: !tenants.isEmpty)
-        client = MicrosoftClient(
-            clientID: settings.clientID.lowercased(),
-            proof: settings.proof,
-            makeNonce: makeNonce
-        )
-        let login = try RemoteBaseURL(settings.loginBaseURL, settings.http)
+        let login = try RemoteBaseURL(kind.baseURL, settings)
         self.login = login
         let path = "/\(tenant.path)"
         tokenEndpoint = try RemoteEndpoint(login, path: path + "/oauth2/v2.0/token", method: .POST)
@@ -64,15 +54,15 @@ package final class MicrosoftProvider: HostedProvider {
         )
         let endpoints = try MicrosoftGraphEndpoints(
             login: login,
-            graph: try RemoteBaseURL(settings.graphBaseURL, settings.http)
+            graph: try RemoteBaseURL(kind.graphURL, settings)
         )
-        let http = try RemoteClient(settings.http, in: environment)
+        let http = try RemoteClient(settings, in: environment)
         self.http = http
         graph = MicrosoftGraph(
             http,
             endpoints,
             client: client,
-            revokesSessions: settings.revokesSessions,
+            revokesSessions: kind.revokesSessions,
             now: now
         )
         keys = SigningKeyCache(now: now) { [ownTenant] in
@@ -219,37 +209,5 @@ package final class MicrosoftProvider: HostedProvider {
         else { return nil }
         let id = issuer.dropFirst(login.text.count + 1).dropLast("/v2.0".count).lowercased()
         return MicrosoftID.isGUID(id) ? id : nil
-    }
-}
-
-extension MicrosoftProvider {
-    /// What the state machine must know of a provider for this tenant, as it is configured.
-    package static func traits(of tenant: String, hasGraph: Bool) -> ProviderTraits {
-        traits(for: MicrosoftTenant(tenant) ?? .consumers, hasGraph: hasGraph)
-    }
-
-    /// The tenant decides which page is the user's, Graph whether anything can be revoked at all.
-    private static func traits(for tenant: MicrosoftTenant, hasGraph: Bool) -> ProviderTraits {
-        let isPersonal = tenant == .consumers
-        return ProviderTraits(
-            // Graph needs the user and not the token: a dead token must not keep it from trying.
-            canCheckRefreshToken: false,
-            refreshInterval: .seconds(86_400),
-            livenessLifetime: .zero,
-            revokesWholeGrant: true,
-            refusesUnknownTokens: true,
-            hasNoRevocationAPI: !hasGraph || isPersonal,
-            usesIDTokens: true,
-            // "Refresh tokens": 90 days, and each use brings a new one. Using one does not end it,
-            // so nothing is in doubt after an answer that was lost.
-            tokenClock: TokenClock(.seconds(90 * 86_400)),
-            userActionURL: isPersonal
-                ? "https://account.live.com/consent/Manage" : "https://myapps.microsoft.com",
-            userActionText:
-                "Personal account: open https://account.live.com/consent/Manage, choose the app "
-                + "and remove its permissions. Work or school account: open "
-                + "https://myapps.microsoft.com, find the app and choose Manage your application, "
-                + "Revoke permissions."
-        )
     }
 }

@@ -9,10 +9,12 @@ package struct XKind: Hashable {
         case oauth1 = "oauth1a"
     }
 
+    static let apiURL = "https://api.x.com"
+
     let authorization: Authorization
     /// Always there for OAuth 1.0a.
     let clientSecretCredential: String?
-    let baseURL: String
+    var baseURL = XKind.apiURL
 }
 
 extension XKind: ProviderKind {
@@ -30,7 +32,7 @@ extension XKind: ProviderKind {
             Client secret, or consumer secret for "oauth1a". Public clients have none.
             """
         },
-        .provider("base_url", .text(.url), .defaultsTo(.text(XSettings.apiURL))) {
+        .provider("base_url", .text(.url), .defaultsTo(.text(apiURL))) {
             "Host of the API, or of a stand-in."
         },
     ]
@@ -49,26 +51,37 @@ extension XKind: ProviderKind {
         }
     }
 
+    /// A refresh spends the refresh token, so nothing is asked without need.
+    ///
+    /// OAuth 1.0a answers error 89 for an unknown token; what OAuth 2.0 answers is not documented.
     package var traits: ProviderTraits {
-        XProvider.traits(
-            authorization == .oauth1
-                ? .oauth1(consumerSecret: Secret("")) : .oauth2(clientSecret: nil)
+        ProviderTraits(
+            canCheckRefreshToken: false,
+            refreshInterval: .seconds(86_400),
+            livenessLifetime: .zero,
+            revokesWholeGrant: false,
+            refusesUnknownTokens: authorization == .oauth1,
+            rotatesRefreshTokens: true,
+            tokenClock: TokenClock(.seconds(180 * 86_400)),
+            userActionURL: "https://x.com/settings/connected_apps",
+            userActionText:
+                "Open Settings and privacy, Security and account access, Apps and sessions,"
+                + " Connected apps on X, choose the app and select Revoke app permissions."
         )
     }
 
     package func make(_ setup: ProviderSetup) throws -> any ConnectedProvider {
         let secret = try clientSecretCredential.map(setup.secret)
-        let authorization: XSettings.Authorization =
+        let authorization: XClient.Authorization =
             switch (authorization, secret) {
             case (.oauth1, let secret?): .oauth1(consumerSecret: secret)
             case (.oauth1, nil), (.oauth2, _): .oauth2(clientSecret: secret)
             }
-        let settings = XSettings(
+        return try XProvider(
+            self,
             http: setup.http,
-            clientID: setup.clientID,
-            authorization: authorization,
-            baseURL: baseURL
+            client: XClient(id: setup.clientID, authorization: authorization),
+            in: setup.environment
         )
-        return try XProvider(settings, in: setup.environment)
     }
 }

@@ -1,5 +1,5 @@
 package import Engine
-package import HTTP
+import HTTP
 package import Lifecycle
 import NIOHTTP1
 
@@ -23,39 +23,35 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
     private let invalidateEndpoint: RemoteEndpoint
     /// What OAuth 1.0a signs.
     private let invalidateURL: String
-    private let settings: XSettings
-    private let makeNonce: @Sendable () -> String
+    private let client: XClient
     private let now: @Sendable () -> WallTime
     private let judge: RefusalJudge
     private let codeJudge: RefusalJudge
 
-    /// Makes no connection yet.
-    ///
-    /// - Throws: ``SetupError`` for settings that cannot work.
-    package init(
-        _ settings: XSettings,
-        in environment: AdapterEnvironment,
-        makeNonce: @escaping @Sendable () -> String = RandomText.nonce
+    init(
+        _ kind: XKind,
+        http settings: RemoteSettings,
+        client: XClient,
+        in environment: AdapterEnvironment
     ) throws(SetupError) {
         let now = environment.now
-        name = settings.http.name
-        traits = Self.traits(settings.authorization)
-        (self.settings, self.makeNonce, self.now) = (settings, makeNonce, now)
+        (name, traits) = (settings.name, kind.traits)
+        (self.client, self.now) = (client, now)
         judge = RefusalJudge(refusesUnknownAlike: true, now: now)
         codeJudge = RefusalJudge(now: now)
-        let base = try RemoteBaseURL(settings.baseURL, settings.http)
+        let base = try RemoteBaseURL(kind.baseURL, settings)
         tokenEndpoint = try RemoteEndpoint(base, path: "/2/oauth2/token", method: .POST)
         revokeEndpoint = try RemoteEndpoint(base, path: "/2/oauth2/revoke", method: .POST)
         let path = "/1.1/oauth/invalidate_token.json"
         invalidateEndpoint = try RemoteEndpoint(base, path: path, method: .POST)
         invalidateURL = base.text + path
-        http = try RemoteClient(settings.http, in: environment)
+        http = try RemoteClient(settings, in: environment)
     }
 
-    package func serves(_ clientID: String) -> Bool { clientID == settings.clientID }
+    package func serves(_ clientID: String) -> Bool { clientID == client.id }
 
     package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
-        guard code.kind == .authorizationCode, case .oauth2 = settings.authorization else {
+        guard code.kind == .authorizationCode, case .oauth2 = client.authorization else {
             return .failure(.unusable)
         }
         var form = FormBody()
@@ -65,7 +61,7 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
 
     /// Asks whether a refresh token of OAuth 2.0 is live; it is rotated by that.
     package func check(_ credential: OpenCredential) async -> CheckAnswer {
-        guard credential.kind == .refreshToken, case .oauth2 = settings.authorization,
+        guard credential.kind == .refreshToken, case .oauth2 = client.authorization,
             let keeper = credential.keeper
         else { return .failure(.unusable) }
         var form = FormBody()
@@ -77,7 +73,7 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
     }
 
     package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
-        switch (settings.authorization, credential.kind) {
+        switch (client.authorization, credential.kind) {
         case (.oauth2, .refreshToken): return await revokeUnlessLive(credential)
         case (.oauth2, .accessToken):
             return await revoke(credential.secret, hint: credential.kind.rawValue)
@@ -91,7 +87,7 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
 
     /// Asks about a token that cannot exist; for OAuth 1.0a that shows only that X is there.
     package func diagnose() async -> EffectFailure? {
-        switch settings.authorization {
+        switch client.authorization {
         case .oauth2: return Self.problem(of: await askAboutNoToken())
         case .oauth1(let consumerSecret):
             return await invalidation(Self.madeUpPair, consumerSecret).flatMap {
@@ -164,11 +160,11 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
         let parts = pair.exposeText().split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }) else { return nil }
         let signature = OAuth1Signature(
-            consumerKey: settings.clientID,
+            consumerKey: client.id,
             consumerSecret: consumerSecret,
             token: String(parts[0]),
             tokenSecret: Secret(String(parts[1])),
-            nonce: makeNonce(),
+            nonce: client.makeNonce(),
             timestamp: now().unixMilliseconds / 1000
         )
         let header = signature.header(method: "POST", url: invalidateURL)
@@ -185,34 +181,25 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
         _ table: ReplyTable
     ) async -> ReplyReading {
         var form = form
-        form.add("client_id", settings.clientID)
+        form.add("client_id", client.id)
         var request = RemoteRequest(endpoint, .form(form))
-        if case .oauth2(let clientSecret?) = settings.authorization {
-            request.authorization = .client(settings.clientID, clientSecret)
+        if case .oauth2(let clientSecret?) = client.authorization {
+            request.authorization = .client(client.id, clientSecret)
         }
         return table.read(await http.send(request), now: now())
     }
 }
 
-extension XProvider {
-    /// A refresh spends the refresh token, so nothing is asked without need.
-    ///
-    /// OAuth 1.0a answers error 89 for an unknown token; what OAuth 2.0 answers is not documented.
-    package static func traits(_ authorization: XSettings.Authorization) -> ProviderTraits {
-        var refusesUnknownTokens = false
-        if case .oauth1 = authorization { refusesUnknownTokens = true }
-        return ProviderTraits(
-            canCheckRefreshToken: false,
-            refreshInterval: .seconds(86_400),
-            livenessLifetime: .zero,
-            revokesWholeGrant: false,
-            refusesUnknownTokens: refusesUnknownTokens,
-            rotatesRefreshTokens: true,
-            tokenClock: TokenClock(.seconds(180 * 86_400)),
-            userActionURL: "https://x.com/settings/connected_apps",
-            userActionText:
-                "Open Settings and privacy, Security and account access, Apps and sessions,"
-                + " Connected apps on X, choose the app and select Revoke app permissions."
-        )
+/// The application at X, and how it signs its users in.
+struct XClient: Sendable {
+    enum Authorization: Sendable {
+        /// OAuth 2.0; a public client has no secret.
+        case oauth2(clientSecret: Secret?)
+        /// OAuth 1.0a; the client id is the consumer key.
+        case oauth1(consumerSecret: Secret)
     }
+
+    let id: String
+    let authorization: Authorization
+    var makeNonce = RandomText.nonce
 }

@@ -15,17 +15,17 @@ struct FacebookTests {
         body: (FacebookProvider, RawServer) async throws -> Result
     ) async throws -> Result {
         try await RawServer.with(react: react) { server in
-            var settings = FacebookSettings(
-                http: RemoteSettings(name: ProviderName("facebook")),
-                appID: appID,
-                appSecret: Secret("app-secret")
-            )
-            FamilyHarness.relax(&settings.http)
-            settings.graphBaseURL = FamilyHarness.url(server)
-            settings.limitedBaseURL = FamilyHarness.url(server)
-            settings.uninstallBaseURL = FamilyHarness.url(server)
+            let url = FamilyHarness.url(server)
             let provider = try FacebookProvider(
-                settings,
+                FacebookKind(
+                    clientSecretCredential: "",
+                    baseURL: url,
+                    limitedURL: url,
+                    uninstallURL: url
+                ),
+                http: FamilyHarness.http("facebook"),
+                appID: appID,
+                appSecret: Secret("app-secret"),
                 in: FamilyHarness.environment()
             )
             do {

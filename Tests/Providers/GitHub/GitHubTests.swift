@@ -14,16 +14,12 @@ struct GitHubTests {
         body: (GitHubProvider, RawServer) async throws -> Result
     ) async throws -> Result {
         try await RawServer.with(react: react) { server in
-            var settings = GitHubSettings(
-                http: RemoteSettings(name: ProviderName("github")),
-                clientID: client,
-                clientSecret: Secret("client-secret")
-            )
-            FamilyHarness.relax(&settings.http)
-            settings.apiBaseURL = FamilyHarness.url(server)
-            settings.loginBaseURL = FamilyHarness.url(server)
+            let url = FamilyHarness.url(server)
             let provider = try GitHubProvider(
-                settings,
+                GitHubKind(clientSecretCredential: "", baseURL: url, loginURL: url),
+                http: FamilyHarness.http("github"),
+                clientID: client,
+                clientSecret: Secret("client-secret"),
                 in: FamilyHarness.environment()
             )
             do {

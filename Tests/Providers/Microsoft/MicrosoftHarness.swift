@@ -17,28 +17,25 @@ enum MicrosoftHarness {
 
     static func with<Result>(
         tenant text: String = "common",
-        proof: MicrosoftSettings.ClientProof = .secret(Secret("client-secret")),
+        proof: MicrosoftClient.Proof = .secret(Secret("client-secret")),
         graphTenants: [String] = [tenant.uppercased()],
         revokesSessions: Bool = false,
         react: @escaping @Sendable (String) -> RawServer.Reaction,
         body: (MicrosoftProvider, RawServer) async throws -> Result
     ) async throws -> Result {
         try await RawServer.with(react: react) { server in
-            var settings = MicrosoftSettings(
-                http: RemoteSettings(name: ProviderName("microsoft")),
-                clientID: client,
-                tenant: text,
-                proof: proof
-            )
-            settings.graphTenants = graphTenants
-            settings.revokesSessions = revokesSessions
-            FamilyHarness.relax(&settings.http)
-            settings.loginBaseURL = FamilyHarness.url(server)
-            settings.graphBaseURL = FamilyHarness.url(server)
             let provider = try MicrosoftProvider(
-                settings,
-                in: FamilyHarness.environment(),
-                makeNonce: { "nonce" }
+                MicrosoftKind(
+                    tenant: text,
+                    proof: .secret(credential: ""),
+                    graphTenants: graphTenants,
+                    revokesSessions: revokesSessions,
+                    baseURL: FamilyHarness.url(server),
+                    graphURL: FamilyHarness.url(server)
+                ),
+                http: FamilyHarness.http("microsoft"),
+                client: MicrosoftClient(clientID: client, proof: proof, makeNonce: { "nonce" }),
+                in: FamilyHarness.environment()
             )
             do {
                 let result = try await body(provider, server)

@@ -135,7 +135,7 @@ struct MicrosoftTests {
     @Test("a certificate key for another algorithm is refused at once")
     func wrongKey() async throws {
         let react: @Sendable (String) -> RawServer.Reaction = { _ in .http(200) }
-        let proof = MicrosoftSettings.ClientProof.certificate(
+        let proof = MicrosoftClient.Proof.certificate(
             thumbprint: [UInt8](repeating: 1, count: 32),
             signer: BlankSigner()
         )

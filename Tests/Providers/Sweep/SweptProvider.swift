@@ -126,15 +126,15 @@ extension SweptProvider {
         _ http: RemoteSettings,
         _ now: @escaping Now
     ) throws -> any ConnectedProvider {
-        var settings = AppleHarness.settings(place.base(.apple))
-        settings.http = http
         let key = try SigningKey(
             pem: Secret(place.appleKey),
             credential: "test",
             algorithm: .es256
         )
         return try AppleProvider(
-            settings,
+            AppleHarness.kind(place.base(.apple)),
+            http: http,
+            clientIDs: [clientID],
             signer: key,
             in: FamilyHarness.environment(now: now)
         )
@@ -145,17 +145,17 @@ extension SweptProvider {
         _ http: RemoteSettings,
         _ now: @escaping Now
     ) throws -> any ConnectedProvider {
-        var settings = FacebookSettings(
-            http: RemoteSettings(name: Self.name),
-            appID: clientID,
-            appSecret: Secret("facebook-app-secret")
-        )
-        settings.http = http
-        settings.graphBaseURL = place.base(.facebook)
-        settings.limitedBaseURL = settings.graphBaseURL
-        settings.uninstallBaseURL = settings.graphBaseURL
+        let url = place.base(.facebook)
         return try FacebookProvider(
-            settings,
+            FacebookKind(
+                clientSecretCredential: "",
+                baseURL: url,
+                limitedURL: url,
+                uninstallURL: url
+            ),
+            http: http,
+            appID: clientID,
+            appSecret: Secret("facebook-app-secret"),
             in: FamilyHarness.environment(now: now)
         )
     }
@@ -165,18 +165,20 @@ extension SweptProvider {
         _ http: RemoteSettings,
         _ now: @escaping Now
     ) throws -> any ConnectedProvider {
-        var settings = MicrosoftSettings(
-            http: RemoteSettings(name: Self.name),
-            clientID: clientID,
-            tenant: "common",
-            proof: .secret(Secret("microsoft-secret"))
-        )
-        settings.graphTenants = ["c0c0c0c0-0000-4000-8000-000000000001"]
-        settings.http = http
-        settings.loginBaseURL = place.base(.microsoft)
-        settings.graphBaseURL = settings.loginBaseURL
+        let url = place.base(.microsoft)
         return try MicrosoftProvider(
-            settings,
+            MicrosoftKind(
+                tenant: "common",
+                proof: .secret(credential: ""),
+                graphTenants: ["c0c0c0c0-0000-4000-8000-000000000001"],
+                baseURL: url,
+                graphURL: url
+            ),
+            http: http,
+            client: MicrosoftClient(
+                clientID: clientID,
+                proof: .secret(Secret("microsoft-secret"))
+            ),
             in: FamilyHarness.environment(now: now)
         )
     }
@@ -186,16 +188,12 @@ extension SweptProvider {
         _ http: RemoteSettings,
         _ now: @escaping Now
     ) throws -> any ConnectedProvider {
-        var settings = GitHubSettings(
-            http: RemoteSettings(name: Self.name),
-            clientID: clientID,
-            clientSecret: Secret(self == .gitHubApp ? "github-app-secret" : "github-secret")
-        )
-        settings.http = http
-        settings.apiBaseURL = place.base(.github)
-        settings.loginBaseURL = settings.apiBaseURL
+        let url = place.base(.github)
         return try GitHubProvider(
-            settings,
+            GitHubKind(clientSecretCredential: "", baseURL: url, loginURL: url),
+            http: http,
+            clientID: clientID,
+            clientSecret: Secret(self == .gitHubApp ? "github-app-secret" : "github-secret"),
             in: FamilyHarness.environment(now: now)
         )
     }
@@ -205,17 +203,20 @@ extension SweptProvider {
         _ http: RemoteSettings,
         _ now: @escaping Now
     ) throws -> any ConnectedProvider {
-        var settings = XSettings(
-            http: RemoteSettings(name: Self.name),
-            clientID: clientID,
-            authorization: self == .xOAuth1
-                ? .oauth1(consumerSecret: Secret("x-consumer-secret"))
-                : .oauth2(clientSecret: Secret("x-secret"))
-        )
-        settings.http = http
-        settings.baseURL = place.base(.x)
+        let isOAuth1 = self == .xOAuth1
         return try XProvider(
-            settings,
+            XKind(
+                authorization: isOAuth1 ? .oauth1 : .oauth2,
+                clientSecretCredential: nil,
+                baseURL: place.base(.x)
+            ),
+            http: http,
+            client: XClient(
+                id: clientID,
+                authorization: isOAuth1
+                    ? .oauth1(consumerSecret: Secret("x-consumer-secret"))
+                    : .oauth2(clientSecret: Secret("x-secret"))
+            ),
             in: FamilyHarness.environment(now: now)
         )
     }

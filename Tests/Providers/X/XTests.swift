@@ -10,22 +10,25 @@ struct XTests {
     static let client = "xvz1evFS4wEEPTGEFPHBog"
 
     static func with<Result>(
-        _ authorization: XSettings.Authorization = .oauth2(clientSecret: Secret("s:cret")),
+        _ authorization: XClient.Authorization = .oauth2(clientSecret: Secret("s:cret")),
         react: @escaping @Sendable (String) -> RawServer.Reaction,
         body: (XProvider, RawServer) async throws -> Result
     ) async throws -> Result {
         try await RawServer.with(react: react) { server in
-            var settings = XSettings(
-                http: RemoteSettings(name: ProviderName("x")),
-                clientID: client,
-                authorization: authorization
-            )
-            FamilyHarness.relax(&settings.http)
-            settings.baseURL = FamilyHarness.url(server)
+            let isOAuth1 = if case .oauth1 = authorization { true } else { false }
             let provider = try XProvider(
-                settings,
-                in: FamilyHarness.environment(),
-                makeNonce: { "nonce" }
+                XKind(
+                    authorization: isOAuth1 ? .oauth1 : .oauth2,
+                    clientSecretCredential: nil,
+                    baseURL: FamilyHarness.url(server)
+                ),
+                http: FamilyHarness.http("x"),
+                client: XClient(
+                    id: client,
+                    authorization: authorization,
+                    makeNonce: { "nonce" }
+                ),
+                in: FamilyHarness.environment()
             )
             do {
                 let result = try await body(provider, server)
@@ -39,7 +42,7 @@ struct XTests {
     }
 
     static func with<Result>(
-        _ authorization: XSettings.Authorization = .oauth2(clientSecret: Secret("s:cret")),
+        _ authorization: XClient.Authorization = .oauth2(clientSecret: Secret("s:cret")),
         answering reaction: RawServer.Reaction,
         body: (XProvider, RawServer) async throws -> Result
     ) async throws -> Result {
@@ -55,7 +58,7 @@ struct XTests {
         FamilyHarness.credential(kind, secret, client: client, keeper: keeper)
     }
 
-    static let oauth1 = XSettings.Authorization.oauth1(consumerSecret: Secret("consumer"))
+    static let oauth1 = XClient.Authorization.oauth1(consumerSecret: Secret("consumer"))
 
     static let revocations: [(RawServer.Reaction, RevokeAnswer)] = [
         (.json(200, #"{"revoked":true}"#), .success),
