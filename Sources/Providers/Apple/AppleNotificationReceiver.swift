@@ -1,6 +1,7 @@
 import Encoding
 import HTTP
 import Lifecycle
+package import Settings
 
 /// Apple's server-to-server notifications ("Processing changes for Sign in with Apple accounts").
 ///
@@ -89,6 +90,23 @@ package struct AppleNotificationReceiver: BareReceiver {
             clientIDs: audience,
             occurredAt: time.map { WallTime(unixMilliseconds: Int64($0)) } ?? issuedAt,
             dedupeKey: Secret(key)
+        )
+    }
+}
+
+/// Apple's server-to-server notifications.
+package struct AppleNotifications: NotificationFormat {
+    package static let name = "apple"
+
+    package init(_ section: SettingsSection, _ problems: inout SectionProblems) {}
+
+    /// The same keys sign id tokens and notifications ("Fetch Apple's public key").
+    package func makeReceiver(_ setup: ProviderSetup) throws -> any NotificationReceiver {
+        let base = (setup.provider.kind as? AppleKind)?.baseURL ?? AppleKind.issuer
+        return AppleNotificationReceiver(
+            provider: setup.name,
+            clientIDs: setup.clientIDs,
+            keys: try setup.keys(at: base + "/auth/keys")
         )
     }
 }

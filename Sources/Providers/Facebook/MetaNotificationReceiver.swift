@@ -2,6 +2,7 @@ import Cryptography
 import Encoding
 import HTTP
 import Lifecycle
+package import Settings
 
 /// Meta's deauthorize and data deletion callbacks ("Data Deletion Request Callback").
 ///
@@ -74,5 +75,33 @@ package struct MetaNotificationReceiver: BareReceiver {
         if let text = value?.string { return text.isEmpty ? nil : text }
         let number = value?.number.flatMap { abs($0) < 9e15 ? Int64(exactly: $0) : nil }
         return number.map { "\($0)" }
+    }
+}
+
+/// Meta's callbacks: a user removed the app, or asked for erasure.
+package struct MetaNotifications: NotificationFormat {
+    package static let name = "meta"
+    package static let secretText: String? = "the app secret of Meta"
+    package static let settings: [Setting] = [
+        .providerURL("notification_status_url", example: "https://app.example.com/deletion") {
+            "Your status page for users who asked Meta for erasure."
+        }
+    ]
+
+    private let secretCredential: String
+    private let statusURL: String
+
+    package init(_ section: SettingsSection, _ problems: inout SectionProblems) {
+        secretCredential = Self.needed("notification_secret_credential", section, &problems)
+        statusURL = Self.needed("notification_status_url", section, &problems)
+    }
+
+    package func makeReceiver(_ setup: ProviderSetup) throws -> any NotificationReceiver {
+        MetaNotificationReceiver(
+            provider: setup.name,
+            clientIDs: setup.clientIDs,
+            appSecret: try setup.secret(secretCredential),
+            statusURLPrefix: statusURL + "/"
+        )
     }
 }

@@ -1,4 +1,5 @@
 import Cryptography
+import Encoding
 import Engine
 import Lifecycle
 
@@ -46,5 +47,47 @@ struct IDTokenRules: Sendable {
 
     private func broken(_ kind: SignInError.Kind) -> SignInError {
         SignInError(kind: kind, provider: provider)
+    }
+}
+
+/// Which `iss` an id token may have.
+enum IssuerRule: Sendable {
+    /// One of these, compared byte for byte (OpenID Connect Core §3.1.3.7, point 2).
+    case oneOf(Set<String>)
+    /// A text with `{tenantid}` in it, filled with the token's own `tid` (Microsoft's issuer of
+    /// many tenants).
+    case perTenant(String)
+
+    func accepts(_ token: IDToken) -> Bool {
+        guard let issuer = token.issuer else { return false }
+        switch self {
+        case .oneOf(let issuers): return issuers.contains(issuer)
+        case .perTenant(let template):
+            guard let tenant = token.text("tid"), !tenant.isEmpty else { return false }
+            return issuer == template.replacing("{tenantid}", with: tenant)
+        }
+    }
+}
+
+/// How an application's raw nonce becomes the `nonce` of an id token.
+package enum NonceRule: String, Sendable, CaseIterable {
+    case plain
+    /// SHA-256, in lower-case hexadecimal or base64url.
+    case sha256
+    case any
+
+    /// Whether `nonce` is bound to `rawNonce`; an empty or missing one never is.
+    func binds(_ nonce: String?, to rawNonce: Secret) -> Bool {
+        guard let nonce, rawNonce.count > 0 else { return false }
+        let claimed = Secret(nonce)
+        let isRaw = claimed.isEqual(to: rawNonce)
+        let hash = rawNonce.withBytes { SHA256.hash($0) }
+        let isEncoded = claimed.isEqual(to: Secret(Base64URL.text(hash)))
+        let isHashed = claimed.isEqual(to: Secret(Hexadecimal.text(hash))) || isEncoded
+        switch self {
+        case .plain: return isRaw
+        case .sha256: return isHashed
+        case .any: return isRaw || isHashed
+        }
     }
 }

@@ -1,3 +1,4 @@
+import Encoding
 import Engine
 import HTTP
 import Lifecycle
@@ -43,5 +44,15 @@ struct ClientAssertion: Sendable {
         claims.add("nbf", issued)
         claims.add("exp", Int((now + Self.lifetime).unixMilliseconds / 1000))
         return try CompactToken.sign(claims, header: members, by: signer)
+    }
+}
+
+/// Text that never repeats.
+package enum RandomText {
+    /// 128 bits of the system's random source in hexadecimal.
+    package static let nonce: @Sendable () -> String = {
+        var generator = SystemRandomNumberGenerator()
+        let bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        return Hexadecimal.text(bytes)
     }
 }

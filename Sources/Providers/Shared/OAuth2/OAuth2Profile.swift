@@ -1,3 +1,4 @@
+import HTTP
 import Lifecycle
 
 /// How one vendor does OAuth 2: a row of the table of presets, or the standard itself.
@@ -39,4 +40,42 @@ package struct OAuth2Profile: Sendable {
 
     /// A provider that follows RFC 6749, RFC 7009, RFC 7662 and RFC 8414.
     package static let standard = OAuth2Profile()
+}
+
+/// How a provider takes a token to be revoked: RFC 7009 §2.1, or where a vendor departs from it.
+struct RevocationCall: Sendable {
+    enum Place: Sendable {
+        case form
+        case query
+        case json
+        /// No fields; the token is in `Authorization`.
+        case nowhere
+    }
+
+    /// What the call says about the client.
+    enum Client: Sendable {
+        case authenticated
+        case idOnly
+        case absent
+    }
+
+    /// What `Authorization: Bearer` holds.
+    enum Bearer: Sendable {
+        case nothing
+        /// The token that is to be revoked.
+        case token
+        /// A token of the client itself, from the client credentials grant (RFC 6749 §4.4).
+        case clientToken
+    }
+
+    var place = Place.form
+    var tokenName: StaticString = "token"
+    var hasHint = true
+    var fixed: [(StaticString, String)] = []
+    var client = Client.authenticated
+    var bearer = Bearer.nothing
+    var kinds: Set<CredentialKind> = [.refreshToken, .accessToken]
+    /// Whether a refresh token is turned into an access token first, which then ends the grant.
+    var refreshesFirst = false
+    var replies = OAuth2Replies.revocation
 }
