@@ -28,8 +28,8 @@ struct DiscoveryTests {
         }
         return try await RawServer.with(react: react) { server in
             var settings = OAuth2Harness.settings()
-            settings.issuer = "http://127.0.0.1:\(server.port)"
-            settings.endpointHosts = hosts
+            settings.profile.issuer = "http://127.0.0.1:\(server.port)"
+            settings.profile.endpointHosts = hosts
             let answer = try await OAuth2Harness.with(settings) { provider in
                 await provider.revoke(OAuth2Harness.credential(.refreshToken))
             }
@@ -93,7 +93,7 @@ struct DiscoveryTests {
         }
         try await RawServer.with(react: react) { server in
             var settings = OAuth2Harness.settings()
-            settings.issuer = "http://127.0.0.1:\(server.port)"
+            settings.profile.issuer = "http://127.0.0.1:\(server.port)"
             let time = ManualTime()
             try await OAuth2Harness.with(settings, now: { time.now }) { provider in
                 for _ in 0..<3 {

@@ -189,9 +189,9 @@ struct OAuth2GoldenTests {
     @Test("a user is always told where to go: at least to the host that revokes")
     func userAction() async throws {
         var settings = OAuth2Harness.settings()
-        settings.issuer = nil
-        settings.userActionURL = nil
-        settings.revocationURL = "https://sso.example.com:8443/oauth/revoke"
+        settings.profile.issuer = nil
+        settings.profile.userActionURL = nil
+        settings.profile.revocationURL = "https://sso.example.com:8443/oauth/revoke"
         try await OAuth2Harness.with(settings) { provider in
             #expect(provider.traits.userActionURL == "https://sso.example.com:8443/")
         }
@@ -202,8 +202,8 @@ struct OAuth2GoldenTests {
         for (name, profile) in OAuth2Profile.presets {
             var settings = OAuth2Harness.settings(profile)
             settings.http.allowsPlainLoopback = false
-            settings.issuer = profile.issuer ?? "https://sso.example.com/"
-            #expect(settings.urls.values.allSatisfy { $0.hasPrefix("https://") }, "\(name)")
+            settings.profile.issuer = profile.issuer ?? "https://sso.example.com/"
+            #expect(settings.profile.urls.values.allSatisfy { $0.hasPrefix("https://") }, "\(name)")
             try await OAuth2Harness.with(settings) { provider in
                 #expect(!provider.traits.userActionURL.isEmpty, "\(name)")
             }

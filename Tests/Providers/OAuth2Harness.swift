@@ -6,6 +6,13 @@ import TestSupport
 @testable import HTTP
 @testable import Providers
 
+/// What a test makes a provider of the OAuth 2 family with.
+struct OAuth2Setup: Sendable {
+    var profile: OAuth2Profile
+    var http = RemoteSettings(name: ProviderName("sso"))
+    var clients: [OAuth2Client]
+}
+
 /// Runs a provider of the OAuth 2 family against an address, and shuts it down.
 enum OAuth2Harness {
     static let clientID = "app"
@@ -13,9 +20,8 @@ enum OAuth2Harness {
     static func settings(
         _ profile: OAuth2Profile = .standard,
         _ authentication: OAuth2Client.Authentication = .basic(Secret("app-secret"))
-    ) -> OAuth2ProviderSettings {
-        var settings = OAuth2ProviderSettings(
-            name: ProviderName("sso"),
+    ) -> OAuth2Setup {
+        var settings = OAuth2Setup(
             profile: profile,
             clients: [OAuth2Client(id: clientID, authentication: authentication)]
         )
@@ -24,12 +30,14 @@ enum OAuth2Harness {
     }
 
     static func with<Result>(
-        _ settings: OAuth2ProviderSettings,
+        _ settings: OAuth2Setup,
         now: @escaping @Sendable () -> WallTime = { ManualTime().now },
         body: (OAuth2Provider) async throws -> Result
     ) async throws -> Result {
         let provider = try OAuth2Provider(
-            settings,
+            settings.profile,
+            http: settings.http,
+            clients: settings.clients,
             in: FamilyHarness.environment(now: now)
         )
         do {
@@ -47,7 +55,7 @@ enum OAuth2Harness {
         _ server: RawServer,
         _ profile: OAuth2Profile,
         check: OAuth2Check? = nil
-    ) -> OAuth2ProviderSettings {
+    ) -> OAuth2Setup {
         var moved = profile
         moved.hasMetadata = false
         let base = "http://127.0.0.1:\(server.port)"
@@ -55,10 +63,10 @@ enum OAuth2Harness {
         let authentication: OAuth2Client.Authentication =
             profile.prefersPost ? .post(Secret("app-secret")) : .basic(Secret("app-secret"))
         var settings = settings(moved, authentication)
-        settings.tokenURL = base + "/token"
-        settings.revocationURL = base + "/revoke"
-        settings.introspectionURL = base + "/introspect"
-        settings.check = check
+        settings.profile.tokenURL = base + "/token"
+        settings.profile.revocationURL = base + "/revoke"
+        settings.profile.introspectionURL = base + "/introspect"
+        if let check { settings.profile.check = check }
         return settings
     }
 
@@ -70,7 +78,7 @@ enum OAuth2Harness {
     static func withSandbox(
         _ sandboxed: SandboxProvider,
         _ configuration: SandboxConfiguration = SandboxConfiguration(),
-        settings make: (RunningSandbox) throws -> OAuth2ProviderSettings,
+        settings make: (RunningSandbox) throws -> OAuth2Setup,
         body: (OAuth2Provider, RunningSandbox) async throws -> Void
     ) async throws {
         let sandbox = try await SandboxServer.start(configuration: configuration)

@@ -13,10 +13,10 @@ struct OAuth2SandboxTests {
     static func sso(
         _ sandbox: RunningSandbox,
         _ authentication: OAuth2Client.Authentication = .basic(Secret("app-secret"))
-    ) -> OAuth2ProviderSettings {
+    ) -> OAuth2Setup {
         var settings = OAuth2Harness.settings(.standard, authentication)
-        settings.issuer = sandbox.baseURL(of: .oauth2)
-        settings.check = .introspection
+        settings.profile.issuer = sandbox.baseURL(of: .oauth2)
+        settings.profile.check = .introspection
         return settings
     }
 
@@ -32,7 +32,7 @@ struct OAuth2SandboxTests {
 
     @Test("discovered: a code with PKCE becomes tokens, which are live, are revoked, and are dead")
     func wholeLife() async throws {
-        let settings: (RunningSandbox) -> OAuth2ProviderSettings = { Self.sso($0) }
+        let settings: (RunningSandbox) -> OAuth2Setup = { Self.sso($0) }
         try await OAuth2Harness.withSandbox(.oauth2, settings: settings) { provider, sandbox in
             var order = SandboxOrder.SignIn(user: "ann")
             order.scope = "openid"
@@ -100,7 +100,7 @@ struct OAuth2SandboxTests {
     ) async throws {
         var configuration = SandboxConfiguration()
         configuration.oauth2.clients = [client]
-        let settings: (RunningSandbox) -> OAuth2ProviderSettings = { sso($0, authentication) }
+        let settings: (RunningSandbox) -> OAuth2Setup = { sso($0, authentication) }
         try await OAuth2Harness.withSandbox(.oauth2, configuration, settings: settings) {
             provider,
             _ in
@@ -168,18 +168,17 @@ struct OAuth2SandboxTests {
 
     private static let googleClient = "1234567890-web.apps.googleusercontent.com"
 
-    private static func google(_ sandbox: RunningSandbox) -> OAuth2ProviderSettings {
+    private static func google(_ sandbox: RunningSandbox) -> OAuth2Setup {
         let base = sandbox.baseURL(of: .google)
-        var settings = OAuth2ProviderSettings(
-            name: ProviderName("google"),
+        var settings = OAuth2Setup(
             profile: .google,
             clients: [
                 OAuth2Client(id: googleClient, authentication: .post(Secret("google-secret")))
             ]
         )
-        settings.tokenURL = base + "/token"
-        settings.revocationURL = base + "/revoke"
-        settings.keysURL = base + "/oauth2/v3/certs"
+        settings.profile.tokenURL = base + "/token"
+        settings.profile.revocationURL = base + "/revoke"
+        settings.profile.keysURL = base + "/oauth2/v3/certs"
         return settings
     }
 }

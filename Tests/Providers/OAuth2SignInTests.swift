@@ -48,9 +48,9 @@ struct OAuth2SignInTests {
             + #""y":"4XsPSGcTn0XQ7i6dUUVNO0XUG5VAe-_IkhyzTCfE7oI"}]}"#
         try await RawServer.with(answering: Golden.text(jwks)) { server in
             var settings = OAuth2Harness.settings()
-            settings.issuer = "https://sso.example.com"
-            settings.keysURL = "http://127.0.0.1:\(server.port)/jwks"
-            settings.nonce = try #require(NonceRule(rawValue: rule))
+            settings.profile.issuer = "https://sso.example.com"
+            settings.profile.keysURL = "http://127.0.0.1:\(server.port)/jwks"
+            settings.profile.nonce = try #require(NonceRule(rawValue: rule))
             let signIn = SignIn(
                 clientID: "app",
                 idToken: Secret(try Self.idToken(algorithm, nonce: nonce)),

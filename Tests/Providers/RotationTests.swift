@@ -16,8 +16,8 @@ struct RotationTests {
         let documented = ["gitlab", "kakao", "yahoo", "zoom"].contains(preset)
         for said in [nil, true, false] {
             var settings = OAuth2Harness.settings(profile)
-            if settings.issuer == nil { settings.issuer = "https://sso.example.com" }
-            settings.rotatesRefreshTokens = said
+            settings.profile.issuer = profile.issuer ?? "https://sso.example.com"
+            if let said { settings.profile.rotatesRefreshTokens = said }
             try await OAuth2Harness.with(settings) { provider in
                 #expect(provider.traits.rotatesRefreshTokens == (said ?? documented))
             }

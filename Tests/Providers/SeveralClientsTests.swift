@@ -15,30 +15,22 @@ struct SeveralClientsTests {
 
     /// Both clients at one server, or at the stand-in.
     static func settings(
-        like one: OAuth2ProviderSettings,
+        like one: OAuth2Setup,
         check: OAuth2Check
-    ) -> OAuth2ProviderSettings {
+    ) -> OAuth2Setup {
         let isPost = one.profile.prefersPost
-        var settings = OAuth2ProviderSettings(
-            name: ProviderName("sso"),
-            profile: one.profile,
-            clients: one.clients + [
-                OAuth2Client(
-                    id: other,
-                    authentication: isPost ? .post(Secret("secret2")) : .basic(Secret("secret2"))
-                )
-            ]
+        var settings = one
+        settings.clients.append(
+            OAuth2Client(
+                id: other,
+                authentication: isPost ? .post(Secret("secret2")) : .basic(Secret("secret2"))
+            )
         )
-        settings.http = one.http
-        settings.issuer = one.issuer
-        settings.tokenURL = one.tokenURL
-        settings.revocationURL = one.revocationURL
-        settings.introspectionURL = one.introspectionURL
-        settings.check = check
+        settings.profile.check = check
         return settings
     }
 
-    static func preset(_ name: String, at server: RawServer) throws -> OAuth2ProviderSettings {
+    static func preset(_ name: String, at server: RawServer) throws -> OAuth2Setup {
         let profile = try #require(OAuth2Profile.presets[name])
         return settings(like: OAuth2Harness.at(server, profile), check: .none)
     }
@@ -46,7 +38,7 @@ struct SeveralClientsTests {
     /// A server that rotates, with a token of the second client, judged by its own table.
     private static func withRotation(
         _ unknownToken: OAuth2Configuration.UnknownToken,
-        _ body: (SandboxToken, OAuth2ProviderSettings, RunningSandbox) async throws -> Void
+        _ body: (SandboxToken, OAuth2Setup, RunningSandbox) async throws -> Void
     ) async throws {
         var configuration = SandboxConfiguration()
         configuration.oauth2.clients.append(ClientRegistration(other, secret: "secret2"))
@@ -54,7 +46,7 @@ struct SeveralClientsTests {
         let sandbox = try await SandboxServer.start(configuration: configuration)
         do {
             var one = OAuth2Harness.settings()
-            one.issuer = sandbox.baseURL(of: .oauth2)
+            one.profile.issuer = sandbox.baseURL(of: .oauth2)
             one.http.caFile = sandbox.authorityFile
             var order = SandboxOrder.Tokens()
             order.clientID = other

@@ -9,7 +9,7 @@ import Testing
 struct UnreachableEndpointTests {
     private static func problem(
         check: OAuth2Check? = nil,
-        _ change: @Sendable (inout OAuth2ProviderSettings) -> Void
+        _ change: @Sendable (inout OAuth2Setup) -> Void
     ) async throws -> ProviderProblem? {
         let react: @Sendable (String) -> RawServer.Reaction = { request in
             request.hasPrefix("POST /token") ? Golden.error("invalid_grant") : .http(200)
@@ -27,7 +27,11 @@ struct UnreachableEndpointTests {
         let closed = "http://127.0.0.1:1/x"
         let problem = try await Self.problem { settings in
             let isToken = role == "token"
-            if isToken { settings.tokenURL = closed } else { settings.revocationURL = closed }
+            if isToken {
+                settings.profile.tokenURL = closed
+            } else {
+                settings.profile.revocationURL = closed
+            }
         }
         #expect(problem?.failure == .unreachable)
         #expect(
@@ -39,8 +43,8 @@ struct UnreachableEndpointTests {
 
     @Test("introspection is tried where it is the check, and only there")
     func introspection() async throws {
-        let change: @Sendable (inout OAuth2ProviderSettings) -> Void = {
-            $0.introspectionURL = "http://127.0.0.1:1/x"
+        let change: @Sendable (inout OAuth2Setup) -> Void = {
+            $0.profile.introspectionURL = "http://127.0.0.1:1/x"
         }
         #expect(try await Self.problem(check: .refresh, change) == nil)
         let problem = try await Self.problem(check: .introspection, change)
@@ -50,7 +54,7 @@ struct UnreachableEndpointTests {
     @Test("a host without an address is named")
     func unknownHost() async throws {
         let problem = try await Self.problem {
-            $0.revocationURL = "https://nosuch.invalid/revoke"
+            $0.profile.revocationURL = "https://nosuch.invalid/revoke"
         }
         #expect(
             problem?.text

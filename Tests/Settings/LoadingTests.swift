@@ -100,7 +100,7 @@ struct LoadingTests {
         let oauth2 = try #require(configuration.providers.first?.kind as? OAuth2Kind)
         #expect(oauth2.preset == "discord")
         #expect(oauth2.secrets.credential(for: "b") == "cred-b")
-        #expect(oauth2.settings.revokesWholeGrant == nil)
+        #expect(!oauth2.profile.revokesWholeGrant)
         #expect(configuration.requiredCredentials.map(\.name).contains("cred-a"))
         let again = try Sample.load(EffectiveConfiguration().text(of: configuration.sections))
         #expect(again == configuration)

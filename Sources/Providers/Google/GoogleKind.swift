@@ -29,11 +29,7 @@ extension GoogleKind: ProviderKind {
         nonce = section.requiredChoice("nonce")
     }
 
-    package var traits: ProviderTraits {
-        OAuth2Provider.traits(
-            OAuth2ProviderSettings(name: ProviderName(Self.name), profile: .google)
-        )
-    }
+    package var traits: ProviderTraits { OAuth2Profile.google.traits }
 
     package func make(_ setup: ProviderSetup) throws -> any ConnectedProvider {
         let clients = try setup.clientIDs.map { clientID in
@@ -43,19 +39,19 @@ extension GoogleKind: ProviderKind {
                 authentication: secret.map { .post($0) } ?? OAuth2Client.Authentication.none
             )
         }
-        var settings = OAuth2ProviderSettings(
-            name: setup.name,
-            profile: .google,
-            clients: clients
-        )
-        settings.http = setup.http
-        settings.nonce = nonce
+        var profile = OAuth2Profile.google
+        profile.nonce = nonce
         if let baseURL {
-            settings.tokenURL = baseURL + "/token"
-            settings.revocationURL = baseURL + "/revoke"
-            settings.keysURL = baseURL + "/oauth2/v3/certs"
+            profile.tokenURL = baseURL + "/token"
+            profile.revocationURL = baseURL + "/revoke"
+            profile.keysURL = baseURL + "/oauth2/v3/certs"
         }
-        return try OAuth2Provider(settings, in: setup.environment)
+        return try OAuth2Provider(
+            profile,
+            http: setup.http,
+            clients: clients,
+            in: setup.environment
+        )
     }
 }
 

@@ -17,8 +17,7 @@ package struct OAuth2Kind {
     /// `nil`: as the preset says, else basic with a secret and none without.
     let authentication: ClientAuthentication?
     let key: Key?
-    /// All but the clients and the connection.
-    let settings: OAuth2ProviderSettings
+    let profile: OAuth2Profile
 }
 
 extension OAuth2Kind: ProviderKind {
@@ -31,8 +30,8 @@ extension OAuth2Kind: ProviderKind {
 
     package init(_ section: SettingsSection, _ problems: inout SectionProblems) {
         preset = section.text("preset")
-        let profile = preset.flatMap { OAuth2Profile.presets[$0] } ?? .standard
-        Self.checkIssuer(section, preset.map { _ in profile }, &problems)
+        let usual = preset.flatMap { OAuth2Profile.presets[$0] } ?? .standard
+        Self.checkIssuer(section, preset.map { _ in usual }, &problems)
         secrets = ClientSecrets(section, &problems)
         authentication = section.choice("client_authentication")
         key = section.text("private_key_credential").map {
@@ -42,24 +41,26 @@ extension OAuth2Kind: ProviderKind {
                 id: section.text("private_key_id")
             )
         }
-        settings = Self.settings(section, profile)
+        profile = Self.profile(section, over: usual)
         checkAuthentication(section, &problems)
     }
 
-    package var traits: ProviderTraits { OAuth2Provider.traits(settings) }
+    package var traits: ProviderTraits { profile.traits }
 
     package func make(_ setup: ProviderSetup) throws -> any ConnectedProvider {
-        var settings = settings
-        settings.clients = try clients(setup)
-        settings.http = setup.http
-        return try OAuth2Provider(settings, in: setup.environment)
+        try OAuth2Provider(
+            profile,
+            http: setup.http,
+            clients: try clients(setup),
+            in: setup.environment
+        )
     }
 
     private func clients(_ setup: ProviderSetup) throws -> [OAuth2Client] {
         let signer = try key.map { try setup.signer($0.credential, $0.algorithm) }
         return try setup.clientIDs.map { clientID in
             let secret = try secrets.credential(for: clientID).map(setup.secret)
-            let usual: ClientAuthentication = settings.profile.prefersPost ? .post : .basic
+            let usual: ClientAuthentication = profile.prefersPost ? .post : .basic
             let method = authentication ?? (secret == nil ? .none : usual)
             let authentication: OAuth2Client.Authentication? =
                 switch method {
@@ -95,27 +96,28 @@ extension OAuth2Kind {
         )
     }
 
-    private static func settings(
+    private static func profile(
         _ section: SettingsSection,
-        _ profile: OAuth2Profile
-    ) -> OAuth2ProviderSettings {
-        var settings = OAuth2ProviderSettings(name: ProviderName(name), profile: profile)
-        settings.issuer = section.text("issuer") ?? settings.issuer
-        settings.tokenURL = section.text("token_url")
-        settings.revocationURL = section.text("revocation_url")
-        settings.introspectionURL = section.text("introspection_url")
-        settings.keysURL = section.text("jwks_url")
-        settings.endpointHosts = section.texts("endpoint_hosts")
-        settings.check = section.choice("check")
-        if settings.check == nil, settings.introspectionURL != nil {
-            settings.check = .introspection
-        }
-        settings.revokesWholeGrant = section.optionalFlag("revoke_ends_grant")
-        settings.rotatesRefreshTokens = section.optionalFlag("rotates_refresh_tokens")
-        settings.assertionAudienceIsIssuer = section.text("assertion_audience") == "issuer"
-        settings.nonce = section.requiredChoice("nonce")
-        settings.userActionURL = section.text("user_action_url")
-        return settings
+        over usual: OAuth2Profile
+    ) -> OAuth2Profile {
+        var profile = usual
+        profile.issuer = section.text("issuer") ?? usual.issuer
+        profile.tokenURL = section.text("token_url") ?? usual.tokenURL
+        profile.revocationURL = section.text("revocation_url") ?? usual.revocationURL
+        let introspectionURL = section.text("introspection_url")
+        profile.introspectionURL = introspectionURL ?? usual.introspectionURL
+        profile.keysURL = section.text("jwks_url") ?? usual.keysURL
+        profile.endpointHosts = section.texts("endpoint_hosts")
+        let usualCheck = introspectionURL == nil ? usual.check : .introspection
+        profile.check = section.choice("check") ?? usualCheck
+        profile.revokesWholeGrant =
+            section.optionalFlag("revoke_ends_grant") ?? usual.revokesWholeGrant
+        profile.rotatesRefreshTokens =
+            section.optionalFlag("rotates_refresh_tokens") ?? usual.rotatesRefreshTokens
+        profile.assertionAudienceIsIssuer = section.text("assertion_audience") == "issuer"
+        profile.nonce = section.requiredChoice("nonce")
+        profile.userActionURL = section.text("user_action_url") ?? usual.userActionURL
+        return profile
     }
 
     private func checkAuthentication(

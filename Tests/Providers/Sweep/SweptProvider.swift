@@ -227,32 +227,29 @@ extension SweptProvider {
         _ now: @escaping Now
     ) throws -> any ConnectedProvider {
         let secret = Secret(self == .google ? "google-secret" : "app-secret")
-        var settings = OAuth2ProviderSettings(
-            name: Self.name,
-            profile: self == .google ? .google : .standard,
+        var profile: OAuth2Profile = self == .google ? .google : .standard
+        switch self {
+        case .google:
+            let base = place.base(.google)
+            profile.tokenURL = base + "/token"
+            profile.revocationURL = base + "/revoke"
+        case .introspection: profile.check = .introspection
+        case .refresh:
+            profile.check = .refresh
+            profile.rotatesRefreshTokens = true
+        default: profile.check = .none
+        }
+        profile.endpointHosts = place.endpointHosts
+        if self != .google { profile.issuer = place.base(.oauth2) }
+        return try OAuth2Provider(
+            profile,
+            http: http,
             clients: [
                 OAuth2Client(
                     id: clientID,
                     authentication: self == .google ? .post(secret) : .basic(secret)
                 )
-            ]
-        )
-        settings.http = http
-        switch self {
-        case .google:
-            let base = place.base(.google)
-            settings.tokenURL = base + "/token"
-            settings.revocationURL = base + "/revoke"
-        case .introspection: settings.check = .introspection
-        case .refresh:
-            settings.check = .refresh
-            settings.rotatesRefreshTokens = true
-        default: settings.check = OAuth2Check.none
-        }
-        settings.endpointHosts = place.endpointHosts
-        if self != .google { settings.issuer = place.base(.oauth2) }
-        return try OAuth2Provider(
-            settings,
+            ],
             in: FamilyHarness.environment(now: now)
         )
     }

@@ -31,33 +31,27 @@ struct EndpointBook: Sendable {
 
     static let lifetime = Duration.seconds(86_400)
 
-    private let fixed: [Role: RemoteEndpoint]
-    private let discovered: FetchedValue<[Role: RemoteEndpoint]>?
+    private var fixed: [Role: RemoteEndpoint] = [:]
+    private var metadata: IssuerMetadata?
+    private var discovered: FetchedValue<[Role: RemoteEndpoint]>?
 
-    init(
-        _ settings: OAuth2ProviderSettings,
-        http: RemoteClient,
-        now: @escaping @Sendable () -> WallTime
-    ) throws(SetupError) {
-        fixed = try Self.fixed(settings)
-        guard settings.discovers, let issuer = settings.issuer else {
-            discovered = nil
-            return
+    init(_ profile: OAuth2Profile, _ settings: RemoteSettings) throws(SetupError) {
+        for (role, url) in profile.urls {
+            fixed[role] = try RemoteEndpoint(whole: url, method: role.method, settings)
         }
-        let hosts = settings.endpointHosts
-        let metadata = try IssuerMetadata(issuer, hosts: hosts, http: settings.http)
-        discovered = FetchedValue(lifetime: Self.lifetime, now: now) { await metadata.fetch(http) }
+        guard let issuer = profile.issuer else { return }
+        let published = try IssuerMetadata(issuer, hosts: profile.endpointHosts, http: settings)
+        if profile.hasMetadata { metadata = published }
     }
 
-    /// The configured endpoints; checked before anything that must be shut down exists.
-    static func fixed(
-        _ settings: OAuth2ProviderSettings
-    ) throws(SetupError) -> [Role: RemoteEndpoint] {
-        var fixed: [Role: RemoteEndpoint] = [:]
-        for (role, url) in settings.urls {
-            fixed[role] = try RemoteEndpoint(whole: url, method: role.method, settings.http)
+    /// The same endpoints, and those of the metadata.
+    func reading(with http: RemoteClient, now: @escaping @Sendable () -> WallTime) -> Self {
+        guard let metadata else { return self }
+        var book = self
+        book.discovered = FetchedValue(lifetime: Self.lifetime, now: now) {
+            await metadata.fetch(http)
         }
-        return fixed
+        return book
     }
 
     /// Finds an endpoint; reads the metadata when it is not configured.

@@ -1,9 +1,19 @@
 import HTTP
 import Lifecycle
 
-/// How one vendor does OAuth 2: a row of the table of presets, or the standard itself.
+/// How it is found out whether a token is live.
+enum OAuth2Check: String, Sendable, CaseIterable {
+    /// By RFC 7662: proof before and after a revocation.
+    case introspection
+    /// By the refresh grant, for a provider that gives out no new refresh token.
+    case refresh
+    case none
+}
+
+/// How one vendor does OAuth 2: a row of the table of presets, or the standard itself, with what
+/// the operator configures over it.
 package struct OAuth2Profile: Sendable {
-    /// The issuer of id tokens and metadata, where there is one for everybody.
+    /// The issuer of id tokens and metadata; of a preset, where there is one for everybody.
     var issuer: String?
     /// Further spellings of `iss` in id tokens.
     var moreIssuers: Set<String> = []
@@ -11,6 +21,8 @@ package struct OAuth2Profile: Sendable {
     var needsIssuer = false
     /// Whether endpoints that are not known are taken from the issuer's metadata.
     var hasMetadata = true
+    /// Authorities besides the issuer's own that its metadata may name.
+    var endpointHosts: [String] = []
     /// `{issuer}` in a URL is what the operator configured.
     var tokenURL: String?
     var revocationURL: String?
@@ -22,6 +34,9 @@ package struct OAuth2Profile: Sendable {
     package var prefersPost = false
     var revocation = RevocationCall()
     var check = OAuth2Check.none
+    /// Whether the audience of a client assertion is the issuer instead of the token endpoint.
+    var assertionAudienceIsIssuer = false
+    var nonce = NonceRule.plain
     /// Values of `error_subtype` beside `invalid_grant` that end the user's session and no grant:
     /// the token cannot be used now, and can be revoked.
     var sessionErrors: Set<String> = []
@@ -40,6 +55,44 @@ package struct OAuth2Profile: Sendable {
 
     /// A provider that follows RFC 6749, RFC 7009, RFC 7662 and RFC 8414.
     package static let standard = OAuth2Profile()
+
+    var urls: [EndpointBook.Role: String] {
+        let known: [EndpointBook.Role: String?] = [
+            .token: tokenURL, .revocation: revocationURL, .introspection: introspectionURL,
+            .keys: keysURL, .clientToken: clientTokenURL,
+        ]
+        let base = issuer.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 } ?? ""
+        return known.compactMapValues { $0?.replacing("{issuer}", with: base) }
+    }
+
+    /// Where a user can cut the link: what is configured, what the preset knows, or the host that
+    /// revokes, so that nobody is told to go nowhere.
+    private var userActionPage: String {
+        if let page = userActionURL ?? issuer { return page }
+        let endpoint = urls[.revocation] ?? urls[.token] ?? ""
+        let parts = endpoint.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+        return parts.prefix(3).joined(separator: "/") + "/"
+    }
+
+    /// What the state machine must know, whatever the clients are.
+    var traits: ProviderTraits {
+        ProviderTraits(
+            canCheckRefreshToken: check != .none,
+            canCheckAccessToken: check == .introspection,
+            // No vendor here limits it; proof is asked for right after the revocation.
+            refreshInterval: .zero,
+            // Introspection changes nothing and tells more than an exchange of yesterday: that it
+            // answers for this kind of token, without which a later "inactive" is worth nothing.
+            livenessLifetime: check == .introspection ? .seconds(60) : .seconds(86_400),
+            revokesWholeGrant: revokesWholeGrant,
+            refusesUnknownTokens: refusesUnknownTokens,
+            hasNoRevocationAPI: hasNoRevocationAPI,
+            rotatesRefreshTokens: rotatesRefreshTokens,
+            tokenClock: tokenClock,
+            userActionURL: userActionPage,
+            userActionText: userActionText
+        )
+    }
 }
 
 /// How a provider takes a token to be revoked: RFC 7009 §2.1, or where a vendor departs from it.

@@ -1,6 +1,6 @@
 import Encoding
 package import Engine
-package import HTTP
+import HTTP
 package import Lifecycle
 import Synchronization
 
@@ -29,41 +29,36 @@ package final class OAuth2Provider: ConnectedProvider {
     /// Apart from ``tokenJudge``: a code that is retried can still be exchanged.
     private let codeJudge: RefusalJudge
 
-    /// Makes no connection yet.
-    ///
-    /// - Throws: ``SetupError`` for settings that cannot work; nothing is left open then.
-    package init(
-        _ settings: OAuth2ProviderSettings,
+    init(
+        _ profile: OAuth2Profile,
+        http settings: RemoteSettings,
+        clients: [OAuth2Client],
         in environment: AdapterEnvironment
     ) throws(SetupError) {
         let now = environment.now
-        name = settings.http.name
-        profile = settings.profile
-        check = settings.effectiveCheck
-        traits = Self.traits(settings)
-        clients = Dictionary(settings.clients.map { ($0.id, $0) }) { first, _ in first }
+        (name, traits) = (settings.name, profile.traits)
+        self.profile = profile
+        check = profile.check
+        self.clients = Dictionary(clients.map { ($0.id, $0) }) { first, _ in first }
         search = ClientSearch(
-            clients.keys,
+            self.clients.keys,
             stopsAtSuccess: profile.refusesUnknownTokens || profile.revocation.client == .absent
         )
-        issuers = Set(settings.issuer.map { [$0] } ?? []).union(profile.moreIssuers)
-        audience = settings.assertionAudienceIsIssuer ? settings.issuer : nil
+        issuers = Set(profile.issuer.map { [$0] } ?? []).union(profile.moreIssuers)
+        audience = profile.assertionAudienceIsIssuer ? profile.issuer : nil
         guard !clients.isEmpty else {
             throw SetupError(kind: .malformedClient, provider: name.rawValue)
         }
-        nonce = settings.nonce
+        nonce = profile.nonce
         self.now = now
-        gate = ClientGate(isAlone: clients.count < 2, now: now)
+        gate = ClientGate(isAlone: self.clients.count < 2, now: now)
         revocationJudge = RefusalJudge(now: now)
         tokenJudge = RefusalJudge(now: now)
         codeJudge = RefusalJudge(now: now)
-        // The same checks as below, before there is a client that must be shut down.
-        _ = try EndpointBook.fixed(settings)
-        if let issuer = settings.issuer {
-            _ = try IssuerMetadata(issuer, hosts: [], http: settings.http)
-        }
-        let http = try RemoteClient(settings.http, in: environment)
-        let endpoints = try EndpointBook(settings, http: http, now: now)
+        let book = try EndpointBook(profile, settings)
+        // Last of what can fail: a client must be shut down once it exists.
+        let http = try RemoteClient(settings, in: environment)
+        let endpoints = book.reading(with: http, now: now)
         (self.http, self.endpoints) = (http, endpoints)
         keys = SigningKeyCache(now: now) {
             guard case .found(let endpoint) = await endpoints.find(.keys) else { return nil }
@@ -279,27 +274,5 @@ extension OAuth2Provider {
             IssuerRule.oneOf(issuers).accepts(token), token.isFor(clientID)
         else { return nil }
         return token.subject
-    }
-
-    /// What the state machine must know of a provider with these settings, whatever its clients.
-    package static func traits(_ settings: OAuth2ProviderSettings) -> ProviderTraits {
-        let check = settings.effectiveCheck
-        return ProviderTraits(
-            canCheckRefreshToken: check != .none,
-            canCheckAccessToken: check == .introspection,
-            // No vendor here limits it; proof is asked for right after the revocation.
-            refreshInterval: .zero,
-            // Introspection changes nothing and tells more than an exchange of yesterday: that it
-            // answers for this kind of token, without which a later "inactive" is worth nothing.
-            livenessLifetime: check == .introspection ? .seconds(60) : .seconds(86_400),
-            revokesWholeGrant: settings.revokesWholeGrant ?? settings.profile.revokesWholeGrant,
-            refusesUnknownTokens: settings.profile.refusesUnknownTokens,
-            hasNoRevocationAPI: settings.profile.hasNoRevocationAPI,
-            rotatesRefreshTokens: settings.rotatesRefreshTokens
-                ?? settings.profile.rotatesRefreshTokens,
-            tokenClock: settings.profile.tokenClock,
-            userActionURL: settings.userActionPage,
-            userActionText: settings.profile.userActionText
-        )
     }
 }
