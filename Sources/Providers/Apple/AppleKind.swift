@@ -21,9 +21,8 @@ extension AppleKind: ProviderKind {
         AppleNotifications.self
     ]
     package static let usualFormat: (any NotificationFormat.Type)? = AppleNotifications.self
-    package static let clientIDsNote: String? = """
-        For Apple: the bundle ids of the apps and the Services IDs of the web sites.
-        """
+    package static let clientIDsNote: String? =
+        "For Apple: the bundle ids of the apps and the Services IDs of the web sites."
     package static let settings: [Setting] = [
         .provider("team_id", .text(.appleID), .required(example: .text("ABCDE12345"))) {
             "Team of the client ids."

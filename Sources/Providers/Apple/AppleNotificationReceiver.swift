@@ -53,7 +53,6 @@ package struct AppleNotificationReceiver: BareReceiver {
 
     package func shutdown() async { await keys.shutdown() }
 
-    /// An object, an array of objects, or a string that holds either.
     private static func events(_ value: JSONValue?) -> [JSONValue]? {
         var value = value
         if let text = value?.string { value = JSONValue(Array(text.utf8)) }

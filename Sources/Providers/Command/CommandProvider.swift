@@ -39,7 +39,6 @@ package final class CommandProvider: TokenOnlyProvider {
         traits = kind.traits
     }
 
-    /// Nothing is held between calls.
     package func shutdown() async {}
 
     package func serves(_ clientID: String) -> Bool { clientIDs.contains(clientID) }

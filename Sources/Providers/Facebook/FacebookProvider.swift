@@ -110,7 +110,6 @@ package final class FacebookProvider: HostedProvider {
         return try await limited.verify(signIn, at: name)
     }
 
-    /// Has Facebook look at the app's own token.
     package func diagnose() async -> EffectFailure? {
         let owner = await AnswerRecorder.probing { await inspect(appToken) }
         if let answer = owner.refusal { return .refusesAll(answer.refusal) }

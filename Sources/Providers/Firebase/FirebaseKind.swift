@@ -20,8 +20,6 @@ package struct FirebaseKind: DirectoryKind {
         access = GoogleAccess(section, &problems)
     }
 
-    /// Makes the directory, with a client of its own.
-    ///
     /// - Throws: What keeps it from being set up, in one line.
     package func open(
         _ directory: DirectoryConfiguration,

@@ -203,7 +203,6 @@ package final class GitHubProvider: TokenOnlyProvider, HostedProvider {
         table.read(await http.send(RemoteRequest(tokenEndpoint, .form(form))), now: now())
     }
 
-    /// Asks about a user's access token, as the client.
     private func ask(
         _ endpoint: RemoteEndpoint,
         _ accessToken: Secret,

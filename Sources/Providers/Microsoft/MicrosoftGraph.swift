@@ -28,7 +28,6 @@ struct MicrosoftGraph: Sendable {
     private let http: RemoteClient
     private let endpoints: MicrosoftGraphEndpoints
     private let client: MicrosoftClient
-    /// Whether all sessions of the user end, too.
     private let revokesSessions: Bool
     private let now: @Sendable () -> WallTime
     private let tokens = Tokens()

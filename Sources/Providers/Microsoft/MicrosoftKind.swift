@@ -160,7 +160,6 @@ extension MicrosoftKind: ProviderKind {
     }
 }
 
-/// What identifies a directory of Microsoft Entra, and a certificate.
 extension TextRule {
     /// An identifier of a directory, or a word for several.
     static let tenant = TextRule(

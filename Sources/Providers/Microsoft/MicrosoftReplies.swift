@@ -20,13 +20,10 @@ enum MicrosoftReplies {
         .text(["Request_ResourceNotFound"])
     )
 
-    /// Token endpoint with an authorization code.
     static let code = token(ReplyRow(400, .error(["invalid_grant"]), .refused))
 
-    /// Token endpoint with a refresh token.
     static let refresh = token(ReplyRow(400, isOver, .refused))
 
-    /// Token endpoint for the application itself.
     static let application = token()
 
     /// `GET /servicePrincipals(appId='…')`.

@@ -4,7 +4,6 @@ package import Settings
 
 /// Any provider with token revocation as in RFC 7009, and every preset.
 package struct OAuth2Kind {
-    /// What a private key authenticates clients with.
     struct Key {
         let credential: String
         let algorithm: SigningAlgorithm

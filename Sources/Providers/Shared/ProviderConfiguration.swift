@@ -94,7 +94,6 @@ extension ProviderConfiguration {
 }
 
 extension ProviderConfiguration {
-    /// The keys of `[[provider]]`.
     package static func settings(_ kinds: [any ProviderKind.Type]) -> [Setting] {
         .of(
             .provider,
@@ -143,9 +142,7 @@ extension ProviderConfiguration {
             .duration(.zero ... .days(365)),
             .defaultsTo(.duration(.days(7)))
         ) {
-            """
-            How long "proceed" waits, from when the last credential proved unusable.
-            """
+            "How long \"proceed\" waits, from when the last credential proved unusable."
         },
         .provider("keep_alive", .boolean, .defaultsTo(.boolean(true))) {
             "Refresh stored refresh tokens after three fifths of their known life."

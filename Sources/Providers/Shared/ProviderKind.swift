@@ -18,8 +18,6 @@ package protocol ProviderKind: SectionKind {
     /// What the state machine must know; needs no credential.
     var traits: ProviderTraits { get }
 
-    /// Makes the adapter.
-    ///
     /// - Throws: What keeps the provider from being set up, in one line.
     func make(_ setup: ProviderSetup) throws -> any ConnectedProvider
 }
@@ -51,7 +49,6 @@ extension SettingsSection {
 }
 
 extension Setting {
-    /// A key of `[[provider]]`, and what it does.
     static func provider(
         _ name: String,
         _ type: SettingType,
@@ -61,7 +58,6 @@ extension Setting {
         Setting(.provider, name, type, presence, documentation())
     }
 
-    /// A key of `[[provider]]` that may have an address.
     static func providerURL(
         _ name: String,
         example: String,
@@ -70,7 +66,6 @@ extension Setting {
         provider(name, .text(.url), .optional(example: .text(example)), documentation)
     }
 
-    /// A key of `[[provider]]` that names a credential.
     static func providerSecret(
         _ name: String,
         _ presence: Presence,
@@ -79,7 +74,6 @@ extension Setting {
         provider(name, .text(.credential), presence, documentation).secret()
     }
 
-    /// A key of `[[provider]]` with one of a few words.
     static func providerChoice<Choice: CaseIterable & RawRepresentable<String>>(
         _ name: String,
         defaultsTo choice: Choice,

@@ -50,7 +50,6 @@ package struct ProviderSetup: Sendable {
         return try environment.signer(pem, credential, algorithm)
     }
 
-    /// Signs with a shared secret, by HS256.
     func signer(with secret: Secret) throws -> any MessageSigner {
         try environment.signer(secret, "", .hs256)
     }

@@ -28,9 +28,7 @@ extension XKind: ProviderKind {
             """
         },
         .providerSecret("client_secret_credential", .optional(example: .text("x-secret"))) {
-            """
-            Client secret, or consumer secret for "oauth1a". Public clients have none.
-            """
+            "Client secret, or consumer secret for \"oauth1a\". Public clients have none."
         },
         .provider("base_url", .text(.url), .defaultsTo(.text(apiURL))) {
             "Host of the API, or of a stand-in."

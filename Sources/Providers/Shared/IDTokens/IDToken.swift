@@ -97,7 +97,6 @@ struct IDTokenRules: Sendable {
     /// with Sign in with Apple": `nonce_supported`).
     var mayLackNonce = false
 
-    /// - Throws: ``SignInError`` for the first rule that is broken.
     func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
         guard let token = IDToken(signIn.idToken) else { throw broken(.malformedIDToken) }
         switch await keys.judge(token) {

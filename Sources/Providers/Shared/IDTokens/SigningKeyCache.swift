@@ -40,9 +40,7 @@ struct SigningKeyCache: Sendable {
 enum TokenSignature: Sendable {
     case valid
     case bad
-    /// No published key has the token's key id.
     case unknownKey
-    /// The keys cannot be read now.
     case unavailable
 }
 

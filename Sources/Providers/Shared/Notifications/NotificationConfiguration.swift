@@ -38,16 +38,13 @@ package struct NotificationConfiguration: Sendable {
             + (poll == nil ? ["notification_poll_token_credential"] : [])
     }
 
-    /// Makes what verifies them; `nil` when none are accepted.
-    ///
-    /// - Throws: What keeps it from being set up, in one line.
+    /// `nil` when none are accepted.
     package func makeReceiver(_ setup: ProviderSetup) throws -> (any NotificationReceiver)? {
         try format?.makeReceiver(setup)
     }
 }
 
 extension NotificationConfiguration {
-    /// The keys that every kind of provider has for notifications.
     static func settings(_ kinds: [any ProviderKind.Type]) -> [Setting] {
         let formats = kinds.flatMap { $0.notificationFormats }
         let secrets = formats.compactMap { $0.secretText }.joined(separator: ", ")
@@ -104,9 +101,7 @@ extension SecurityEvents {
             .map { "for kind \"\($0.name)\" \($0.vendor)'s own" }.joined(separator: ", ")
         return [
             .providerURL("notification_issuer", example: "https://sso.example.com") {
-                """
-                Issuer of security event tokens. Default: the key issuer of the provider, \(own).
-                """
+                "Issuer of security event tokens. Default: the key issuer of the provider, \(own)."
             },
             .provider(
                 "notification_audiences",
@@ -114,9 +109,7 @@ extension SecurityEvents {
                 .optional(example: .texts(["https://app.example.com/events"]))
             ) { "Audiences of security event tokens. Default: the client ids." },
             .providerURL("notification_keys_url", example: "https://sso.example.com/jwks") {
-                """
-                Key set (jwks_uri) that verifies security event tokens. Default: \(own).
-                """
+                "Key set (jwks_uri) that verifies security event tokens. Default: \(own)."
             },
         ]
     }
@@ -147,11 +140,8 @@ package protocol NotificationFormat: Sendable {
     static var secretText: String? { get }
     static var settings: [Setting] { get }
 
-    /// Reads a provider's section whose keys and values are known to be good.
     init(_ section: SettingsSection, _ problems: inout SectionProblems)
 
-    /// Makes what verifies the notifications.
-    ///
     /// - Throws: What keeps it from being set up, in one line.
     func makeReceiver(_ setup: ProviderSetup) throws -> any NotificationReceiver
 }
@@ -176,9 +166,7 @@ extension NotificationFormat {
 
 /// A receiver that needs one shared secret and nothing else.
 package protocol SharedSecretReceiver: NotificationReceiver {
-    /// ``NotificationFormat/name``.
     static var name: String { get }
-    /// ``NotificationFormat/secretText``.
     static var secretText: String { get }
 
     init(provider: ProviderName, secret: Secret)

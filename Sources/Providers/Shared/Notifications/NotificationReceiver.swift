@@ -58,7 +58,6 @@ package struct VerifiedNotification: Sendable {
 
 /// How a provider wants a notification answered that was taken.
 package enum NotificationAcknowledgement: Hashable, Sendable {
-    /// This status and no body.
     case status(Int)
     /// 200 with the address of a status page, which ends with the code, and the code
     /// (Meta, "Data Deletion Request Callback").
@@ -89,7 +88,6 @@ package struct IncomingNotification: Sendable, Redacted {
 
 /// Why a notification was not believed.
 package struct NotificationRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The closed set of causes.
     package enum Kind: String, Sendable, CaseIterable {
         case malformed
         case badSignature = "bad_signature"

@@ -12,7 +12,6 @@ package struct SecurityEvents: NotificationFormat {
     /// Empty: the client ids.
     private let audiences: [String]
     private let keysURL: String
-    /// Whether tokens must be typed as OpenID Shared Signals Framework 1.0 says.
     private let isTyped: Bool
 
     package init(_ section: SettingsSection, _ problems: inout SectionProblems) {
@@ -48,7 +47,6 @@ package struct SecurityEvents: NotificationFormat {
 package struct SecurityEventPolling: Sendable {
     private let events: SecurityEvents
     private let url: String
-    /// The bearer token, if the transmitter wants one.
     private let tokenCredential: String?
     package let interval: Duration
 
@@ -60,8 +58,6 @@ package struct SecurityEventPolling: Sendable {
         interval = section.duration("notification_poll_interval")
     }
 
-    /// Makes what fetches the events.
-    ///
     /// - Throws: What keeps it from being set up, in one line.
     package func makePoller(_ setup: ProviderSetup) throws -> SecurityEventPoller {
         let token = try tokenCredential.map(setup.secret)
@@ -77,11 +73,8 @@ package struct SecurityEventPolling: Sendable {
 
 /// A kind of provider whose vendor sends security events from a place that is known.
 package protocol SecurityEventTransmitter: ProviderKind {
-    /// The vendor's name in texts.
     static var vendor: String { get }
-    /// What `iss` of a token and of a subject may be.
     static var issuers: [String] { get }
-    /// The key set (`jwks_uri`).
     static var keysURL: String { get }
 }
 

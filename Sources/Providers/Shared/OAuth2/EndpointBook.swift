@@ -69,7 +69,6 @@ struct EndpointBook: Sendable {
 struct IssuerMetadata: Sendable {
     private let issuer: String
     private let documents: [RemoteEndpoint]
-    /// Authorities that an endpoint may have.
     private let allowed: Set<String>
     private let http: RemoteSettings
 

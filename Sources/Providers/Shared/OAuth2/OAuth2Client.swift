@@ -51,7 +51,6 @@ package struct OAuth2Client: Sendable {
 /// Serves `client_secret_jwt` and `private_key_jwt` (OpenID Connect Core §9) and every vendor that
 /// takes the same with a header of its own.
 struct ClientAssertion: Sendable {
-    /// The value of `client_assertion_type`.
     static let type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
     /// A clock ahead of the provider's makes the assertion invalid, so it is dated back this far.
     static let backdating = Duration.seconds(30)
@@ -106,7 +105,6 @@ struct ClientSecrets: Hashable, Sendable {
     let single: String?
     let byClientID: [String: String]
 
-    /// Reads the keys of ``settings(of:)``.
     init(_ section: SettingsSection, _ problems: inout SectionProblems) {
         let clientIDs = section.texts("client_ids")
         single = section.text("client_secret_credential")
@@ -141,7 +139,6 @@ struct ClientSecrets: Hashable, Sendable {
 }
 
 extension ClientSecrets {
-    /// The keys that name client secrets, for a kind that has several clients.
     static func settings(of kind: String) -> [Setting] {
         [
             .providerSecret(

@@ -105,7 +105,6 @@ struct RevocationCall: Sendable {
         case nowhere
     }
 
-    /// What the call says about the client.
     enum Client: Sendable {
         case authenticated
         case idOnly
@@ -115,7 +114,6 @@ struct RevocationCall: Sendable {
     /// What `Authorization: Bearer` holds.
     enum Bearer: Sendable {
         case nothing
-        /// The token that is to be revoked.
         case token
         /// A token of the client itself, from the client credentials grant (RFC 6749 §4.4).
         case clientToken
