@@ -140,9 +140,7 @@ package final class AppleProvider: HostedProvider {
         of clientID: String,
         hint: String
     ) async -> ReplyReading {
-        guard var form = form(for: clientID) else {
-            return ReplyReading(meaning: .failure(.misconfigured))
-        }
+        guard var form = form(for: clientID) else { return .misconfigured }
         form.add("token", token)
         form.add("token_type_hint", hint)
         return await ask(revokeEndpoint, AppleReplies.revoke, form, clientID)
@@ -231,9 +229,7 @@ package final class AppleProvider: HostedProvider {
     }
 
     private func askAboutNoCode(_ clientID: String) async -> ReplyReading {
-        guard var form = form(for: clientID) else {
-            return ReplyReading(meaning: .failure(.misconfigured))
-        }
+        guard var form = form(for: clientID) else { return .misconfigured }
         form.add("grant_type", "authorization_code")
         form.add("code", RefusalJudge.madeUp)
         return await ask(tokenEndpoint, AppleReplies.token, form, clientID)

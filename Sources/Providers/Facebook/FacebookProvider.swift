@@ -51,10 +51,14 @@ package final class FacebookProvider: HostedProvider {
             path: "/platform/uninstall/",
             method: .POST
         )
-        let published = try LimitedLogin.Endpoints(try RemoteBaseURL(kind.limitedURL, settings))
+        let published = try RemoteBaseURL(kind.limitedURL, settings)
+        let path = "/.well-known/openid-configuration/"
+        let discovery = try RemoteEndpoint(published, path: path, method: .GET)
+        let keysPath = "/.well-known/oauth/openid/jwks/"
+        let keys = try RemoteEndpoint(published, path: keysPath, method: .GET)
         let http = try RemoteClient(settings, in: environment)
         (self.http, self.now) = (http, now)
-        limited = LimitedLogin(http, published, now: now)
+        limited = LimitedLogin(http, discovery: discovery, keys: keys, now: now)
     }
 
     package func serves(_ clientID: String) -> Bool { clientID == appID }

@@ -2,27 +2,12 @@ import Encoding
 import Engine
 import HTTP
 import Lifecycle
-import NIOHTTP1
 
 /// Verifies id tokens of Facebook Limited Login.
 ///
 /// "Validating the Limited Login OIDC Token": RS256 with keys of its own. No page names the issuer,
 /// so it is read from the discovery document; the keys' address is not.
 struct LimitedLogin: Sendable {
-    struct Endpoints: Sendable {
-        let discovery: RemoteEndpoint
-        let keys: RemoteEndpoint
-
-        init(_ base: RemoteBaseURL) throws(SetupError) {
-            discovery = try RemoteEndpoint(
-                base,
-                path: "/.well-known/openid-configuration/",
-                method: .GET
-            )
-            keys = try RemoteEndpoint(base, path: "/.well-known/oauth/openid/jwks/", method: .GET)
-        }
-    }
-
     /// What the discovery document said with the keys that are in use.
     private let issuer = Latest<String?>(nil)
     private let keys: SigningKeyCache
@@ -30,16 +15,17 @@ struct LimitedLogin: Sendable {
 
     init(
         _ http: RemoteClient,
-        _ endpoints: Endpoints,
+        discovery: RemoteEndpoint,
+        keys keySet: RemoteEndpoint,
         now: @escaping @Sendable () -> WallTime
     ) {
         self.now = now
         keys = SigningKeyCache(now: now) { [published = issuer] in
-            guard case .reply(let document) = await http.send(RemoteRequest(endpoints.discovery)),
+            guard case .reply(let document) = await http.send(RemoteRequest(discovery)),
                 document.status == 200,
                 let issuer = JSONValue(document.body)?["issuer"]?.string,
                 issuer.hasPrefix("https://"),
-                let keys = await http.keySet(at: endpoints.keys)
+                let keys = await http.keySet(at: keySet)
             else { return nil }
             published.value = issuer
             return keys

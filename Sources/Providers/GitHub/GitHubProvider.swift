@@ -40,20 +40,13 @@ package final class GitHubProvider: TokenOnlyProvider, HostedProvider {
         let login = try RemoteBaseURL(kind.loginURL, settings)
         tokenEndpoint = try RemoteEndpoint(login, path: "/login/oauth/access_token", method: .POST)
         let api = try RemoteBaseURL(kind.baseURL, settings)
-        let headers = [("Accept", "application/vnd.github+json")]
-        checkEndpoint = try RemoteEndpoint(
-            api,
-            path: "/applications/{}/token",
-            method: .POST,
-            headers: headers
-        )
-        grantEndpoint = try RemoteEndpoint(
-            api,
-            path: "/applications/{}/grant",
-            method: .DELETE,
-            headers: headers
-        )
-        userEndpoint = try RemoteEndpoint(api, path: "/user", method: .GET, headers: headers)
+        func at(_ path: String, _ method: HTTPMethod) throws(SetupError) -> RemoteEndpoint {
+            let headers = [("Accept", "application/vnd.github+json")]
+            return try RemoteEndpoint(api, path: path, method: method, headers: headers)
+        }
+        checkEndpoint = try at("/applications/{}/token", .POST)
+        grantEndpoint = try at("/applications/{}/grant", .DELETE)
+        userEndpoint = try at("/user", .GET)
         self.now = now
         judge = RefusalJudge(now: now)
         codeJudge = RefusalJudge(now: now)
@@ -209,7 +202,7 @@ package final class GitHubProvider: TokenOnlyProvider, HostedProvider {
         _ table: ReplyTable
     ) async -> ReplyReading {
         guard var request = RemoteRequest(endpoint, filling: [Secret(clientID)]) else {
-            return ReplyReading(meaning: .failure(.misconfigured))
+            return .misconfigured
         }
         var body = JSONBody()
         body.add("access_token", accessToken)

@@ -12,10 +12,6 @@ struct MicrosoftGraph: Sendable {
     /// Renews an application's token this long before it ends.
     private static let margin = Duration.seconds(120)
 
-    private struct Stop: Error {
-        let failure: EffectFailure
-    }
-
     private struct AppToken: Sendable {
         let secret: Secret
         let expiresAt: WallTime
@@ -53,7 +49,7 @@ struct MicrosoftGraph: Sendable {
     ///   listed, which is no proof: the lists lag behind ("List oauth2PermissionGrants").
     func revoke(_ user: MicrosoftID) async -> RevokeAnswer {
         var isOfUser = false
-        do throws(Stop) {
+        do throws(EffectFailure) {
             guard let principal = try await findPrincipal(in: user.tenant) else {
                 return .alreadyInvalid
             }
@@ -67,31 +63,31 @@ struct MicrosoftGraph: Sendable {
             return count > 0 ? .success : .alreadyInvalid
         } catch {
             // Where the directory itself does not answer, one user who waits is enough to know it.
-            if !isOfUser { gate.noteAnswer(of: user.tenant, for: nil, error.failure) }
-            return .failure(error.failure)
+            if !isOfUser { gate.noteAnswer(of: user.tenant, for: nil, error) }
+            return .failure(error)
         }
     }
 
     /// Reads what every revocation reads first; `refusesAll` for a tenant that refuses it.
     func diagnose(_ tenant: String) async -> EffectFailure? {
         let answer: CheckAnswer
-        do throws(Stop) {
+        do throws(EffectFailure) {
             _ = try await findPrincipal(in: tenant)
             answer = .live
         } catch {
-            answer = .failure(error.failure)
+            answer = .failure(error)
         }
         // An answer counts for the gate, too: the directory is not away any more.
         return await gate.pass(tenant) { answer }.failure
     }
 
     /// The application's own object in the tenant; `nil` when there is none, hence no grant.
-    private func findPrincipal(in tenant: String) async throws(Stop) -> String? {
+    private func findPrincipal(in tenant: String) async throws(EffectFailure) -> String? {
         let call = Call(endpoints.principal, [client.clientID], ("$select", "id"))
         let reading = try await send(call, in: tenant, MicrosoftReplies.principal)
         guard let reading else { return nil }
         guard let id = reading.json?["id"]?.string?.lowercased(), MicrosoftID.isGUID(id) else {
-            throw Stop(failure: .unusable)
+            throw EffectFailure.unusable
         }
         return id
     }
@@ -99,7 +95,7 @@ struct MicrosoftGraph: Sendable {
     private func deleteGrants(
         of user: MicrosoftID,
         to principal: String
-    ) async throws(Stop) -> Int {
+    ) async throws(EffectFailure) -> Int {
         let filter = "clientId eq '\(principal)' and principalId eq '\(user.object)'"
         let call = Call(endpoints.grants, [], ("$filter", filter), of: user.object)
         let grants = try await list(call, in: user.tenant)
@@ -119,7 +115,7 @@ struct MicrosoftGraph: Sendable {
     private func deleteAssignments(
         of user: MicrosoftID,
         to principal: String
-    ) async throws(Stop) -> Int {
+    ) async throws(EffectFailure) -> Int {
         let filter = "resourceId eq \(principal)"
         let object = user.object
         let call = Call(endpoints.assignments, [object], ("$filter", filter), of: object)
@@ -139,7 +135,7 @@ struct MicrosoftGraph: Sendable {
     private func isGrantedToAll(
         _ principal: String,
         in tenant: String
-    ) async throws(Stop) -> Bool {
+    ) async throws(EffectFailure) -> Bool {
         let filter = "clientId eq '\(principal)' and consentType eq 'AllPrincipals'"
         let call = Call(endpoints.grants, [], ("$filter", filter))
         return try await list(call, in: tenant).contains {
@@ -147,23 +143,23 @@ struct MicrosoftGraph: Sendable {
         }
     }
 
-    private func endSessions(of user: MicrosoftID) async throws(Stop) {
+    private func endSessions(of user: MicrosoftID) async throws(EffectFailure) {
         let call = Call(endpoints.sessions, [user.object], of: user.object)
         _ = try await send(call, in: user.tenant, MicrosoftReplies.sessions)
     }
 
     /// - Returns: 1 when it ended now, 0 when it was gone before.
-    private func delete(_ call: Call, in tenant: String) async throws(Stop) -> Int {
+    private func delete(_ call: Call, in tenant: String) async throws(EffectFailure) -> Int {
         try await send(call, in: tenant, MicrosoftReplies.delete) == nil ? 0 : 1
     }
 
     /// One page holds all that one user has with one application; a second one is not understood.
-    private func list(_ call: Call, in tenant: String) async throws(Stop) -> [JSONValue] {
+    private func list(_ call: Call, in tenant: String) async throws(EffectFailure) -> [JSONValue] {
         guard let reading = try await send(call, in: tenant, MicrosoftReplies.list) else {
             return []
         }
         guard let items = reading.json?["value"]?.array, reading.json?["@odata.nextLink"] == nil
-        else { throw Stop(failure: .unusable) }
+        else { throw EffectFailure.unusable }
         return items
     }
 
@@ -201,14 +197,14 @@ struct MicrosoftGraph: Sendable {
         _ call: Call,
         in tenant: String,
         _ table: ReplyTable
-    ) async throws(Stop) -> ReplyReading? {
+    ) async throws(EffectFailure) -> ReplyReading? {
         let token = try await token(for: tenant)
         let request =
             call.values.isEmpty
             ? RemoteRequest(call.endpoint)
             : RemoteRequest(call.endpoint, filling: call.values.map { Secret($0) })
         guard var request, let authorization = Authorization.bearer(token) else {
-            throw Stop(failure: .unusable)
+            throw EffectFailure.unusable
         }
         if let (name, value) = call.query {
             request.query = FormBody()
@@ -224,20 +220,20 @@ struct MicrosoftGraph: Sendable {
         if reading.meaning == .failure(.misconfigured), let refusal = reading.refusal,
             let madeUp = call.madeUp
         {
-            throw Stop(failure: await judge(refusal, madeUp, in: tenant, table))
+            throw await judge(refusal, madeUp, in: tenant, table)
         }
         gate.note(reading, of: tenant)
         switch reading.meaning {
         case .honoured: return reading
         case .refused: return nil
-        case .unclear: throw Stop(failure: .rejected)
+        case .unclear: throw EffectFailure.rejected
         case .failure(.rejected):
             // 401 is about the application's token, and no user's; Graph writes other words.
             guard case .reply(let reply) = outcome, reply.status != 401,
                 reading.refusal?.isForeign != true
-            else { throw Stop(failure: .unusable) }
-            throw Stop(failure: .rejected)
-        case .failure(let failure): throw Stop(failure: failure)
+            else { throw EffectFailure.unusable }
+            throw EffectFailure.rejected
+        case .failure(let failure): throw failure
         }
     }
 
@@ -252,17 +248,17 @@ struct MicrosoftGraph: Sendable {
         _ table: ReplyTable
     ) async -> EffectFailure {
         await AnswerRecorder.probing {
-            do throws(Stop) {
+            do throws(EffectFailure) {
                 _ = try await send(madeUp, in: tenant, table)
                 return .refused(refusal.refusal)
             } catch {
-                return error.failure == .rejected ? .refused(refusal.refusal) : error.failure
+                return error == .rejected ? .refused(refusal.refusal) : error
             }
         }
     }
 
     /// The application's own token for one tenant, kept until shortly before its end.
-    private func token(for tenant: String) async throws(Stop) -> Secret {
+    private func token(for tenant: String) async throws(EffectFailure) -> Secret {
         let start = now()
         if let kept = tokens.byTenant.withLock({ $0[tenant] }), start < kept.expiresAt {
             return kept.secret
@@ -270,7 +266,7 @@ struct MicrosoftGraph: Sendable {
         let address = endpoints.tokenURL(of: tenant)
         guard var form = client.form(for: address, now: start),
             var request = RemoteRequest(endpoints.token, filling: [Secret(tenant)])
-        else { throw Stop(failure: .misconfigured) }
+        else { throw EffectFailure.misconfigured }
         form.add("grant_type", "client_credentials")
         form.add("scope", "https://graph.microsoft.com/.default")
         request.body = .form(form)
@@ -278,24 +274,24 @@ struct MicrosoftGraph: Sendable {
         gate.note(reading, of: tenant)
         switch reading.meaning {
         case .honoured:
-            guard let grant = reading.grant else { throw Stop(failure: .unusable) }
+            guard let grant = reading.grant else { throw EffectFailure.unusable }
             let lifetime = (grant.lifetime ?? .zero) - Self.margin
             tokens.byTenant.withLock {
                 $0[tenant] = AppToken(secret: grant.accessToken, expiresAt: start + lifetime)
             }
             return grant.accessToken
-        case .refused, .unclear: throw Stop(failure: .unusable)
+        case .refused, .unclear: throw EffectFailure.unusable
         // Nothing about the user was sent yet, whatever became of this call.
-        case .failure(.lost): throw Stop(failure: .unreachable)
-        case .failure(.rejected): throw Stop(failure: .unusable)
-        case .failure(let failure): throw Stop(failure: failure)
+        case .failure(.lost): throw EffectFailure.unreachable
+        case .failure(.rejected): throw EffectFailure.unusable
+        case .failure(let failure): throw failure
         }
     }
 
     private static func id(_ value: JSONValue?) -> String? { value?.string?.lowercased() }
 
-    private static func text(_ value: JSONValue?) throws(Stop) -> String {
-        guard let text = value?.string else { throw Stop(failure: .unusable) }
+    private static func text(_ value: JSONValue?) throws(EffectFailure) -> String {
+        guard let text = value?.string else { throw EffectFailure.unusable }
         return text
     }
 }

@@ -168,9 +168,7 @@ package final class MicrosoftProvider: HostedProvider {
     }
 
     private func askAboutNoCode() async -> ReplyReading {
-        guard var form = form() else {
-            return ReplyReading(meaning: .failure(.misconfigured))
-        }
+        guard var form = form() else { return .misconfigured }
         form.add("grant_type", "authorization_code")
         form.add("code", RefusalJudge.madeUp)
         form.add("redirect_uri", "https://localhost/")

@@ -3,6 +3,9 @@ import HTTP
 import Lifecycle
 
 extension ReplyReading {
+    /// Nothing was sent, because the set-up lacks something.
+    static var misconfigured: Self { Self(meaning: .failure(.misconfigured)) }
+
     /// The answer to the exchange of a code; the code is spent, whosever the tokens are.
     func exchanged(subject: (TokenGrant) async -> Secret?) async -> ExchangeAnswer {
         switch meaning {

@@ -176,13 +176,11 @@ extension OAuth2Provider {
     }
 
     private func read(_ credential: OpenCredential, _ call: RevocationCall) async -> ReplyReading {
-        guard let client = clients[credential.clientID] else {
-            return ReplyReading(meaning: .failure(.misconfigured))
-        }
+        guard let client = clients[credential.clientID] else { return .misconfigured }
         let endpoint: RemoteEndpoint
         switch await endpoints.find(.revocation) {
         case .found(let found): endpoint = found
-        case .absent: return ReplyReading(meaning: .failure(.misconfigured))
+        case .absent: return .misconfigured
         case .unavailable: return ReplyReading(meaning: .failure(.unreachable))
         }
         var request = RemoteRequest(endpoint)

@@ -162,7 +162,7 @@ extension OAuth2Provider {
         _ fill: (inout FormBody) -> Void
     ) async -> ReplyReading {
         switch await endpoints.find(role) {
-        case .absent: return ReplyReading(meaning: .failure(.misconfigured))
+        case .absent: return .misconfigured
         case .unavailable: return ReplyReading(meaning: .failure(.unreachable))
         case .found(let endpoint):
             var form = FormBody()
@@ -170,7 +170,7 @@ extension OAuth2Provider {
             var request = RemoteRequest(endpoint)
             guard let client = clients[clientID],
                 await authenticate(client, &form, &request)
-            else { return ReplyReading(meaning: .failure(.misconfigured)) }
+            else { return .misconfigured }
             request.body = .form(form)
             let reading = table.read(await http.send(request), now: now())
             gate.note(reading, of: clientID)
