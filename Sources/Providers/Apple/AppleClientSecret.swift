@@ -52,14 +52,12 @@ final class AppleClientSecret: Sendable {
         self.clientIDs = Set(clientIDs)
     }
 
-    func knows(_ clientID: String) -> Bool { clientIDs.contains(clientID) }
-
     /// The latest client secret, or a new one when that is older than ``reuse`` or of a later time,
     /// as after a step of the clock; `nil` for a client id that is not configured.
     ///
     /// - Throws: ``VaultError`` when the key does not sign.
     func make(for clientID: String, now: WallTime) throws(VaultError) -> [UInt8]? {
-        guard knows(clientID) else { return nil }
+        guard clientIDs.contains(clientID) else { return nil }
         let made = latest.withLock { $0[clientID] }
         if let made, made.at <= now, now < made.at + Self.reuse { return made.token }
         let token = try sign(for: clientID, now: now)

@@ -225,7 +225,7 @@ package final class AppleProvider: HostedProvider {
     }
 
     private func probe(_ clientID: String) async -> EffectFailure? {
-        await AnswerRecorder.probing { await askAboutNoCode(clientID).problemOfMadeUp }
+        await AnswerRecorder.probing { await askAboutNoCode(clientID).problemOfMadeUp() }
     }
 
     private func askAboutNoCode(_ clientID: String) async -> ReplyReading {

@@ -164,7 +164,7 @@ package final class GitHubProvider: TokenOnlyProvider, HostedProvider {
 
     /// `nil` when GitHub took the client's credentials just now.
     private func probe() async -> EffectFailure? {
-        await AnswerRecorder.probing { await askAboutNoCode().problemOfMadeUp }
+        await AnswerRecorder.probing { await askAboutNoCode().problemOfMadeUp() }
     }
 
     private func askAboutNoCode() async -> ReplyReading {

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// Works only where the user's own tenant consented to it. What an administrator granted for the
 /// whole tenant is never touched: it is other people's too.
-struct MicrosoftGraph: Sendable {
+final class MicrosoftGraph: Sendable {
     /// Renews an application's token this long before it ends.
     private static let margin = Duration.seconds(120)
 
@@ -17,16 +17,13 @@ struct MicrosoftGraph: Sendable {
         let expiresAt: WallTime
     }
 
-    private final class Tokens: Sendable {
-        let byTenant = Mutex<[String: AppToken]>([:])
-    }
-
     private let http: RemoteClient
     private let endpoints: MicrosoftGraphEndpoints
     private let client: MicrosoftClient
     private let revokesSessions: Bool
     private let now: @Sendable () -> WallTime
-    private let tokens = Tokens()
+    /// By directory.
+    private let tokens = Mutex<[String: AppToken]>([:])
     /// By directory.
     let gate: ClientGate
 
@@ -214,7 +211,7 @@ struct MicrosoftGraph: Sendable {
         let outcome = await http.send(request)
         if case .reply(let reply) = outcome, reply.status == 401 {
             // The token was taken back; the next try gets a new one.
-            tokens.byTenant.withLock { _ = $0.removeValue(forKey: tenant) }
+            tokens.withLock { _ = $0.removeValue(forKey: tenant) }
         }
         let reading = table.read(outcome, now: now())
         if reading.meaning == .failure(.misconfigured), let refusal = reading.refusal,
@@ -260,7 +257,7 @@ struct MicrosoftGraph: Sendable {
     /// The application's own token for one tenant, kept until shortly before its end.
     private func token(for tenant: String) async throws(EffectFailure) -> Secret {
         let start = now()
-        if let kept = tokens.byTenant.withLock({ $0[tenant] }), start < kept.expiresAt {
+        if let kept = tokens.withLock({ $0[tenant] }), start < kept.expiresAt {
             return kept.secret
         }
         let address = endpoints.tokenURL(of: tenant)
@@ -276,7 +273,7 @@ struct MicrosoftGraph: Sendable {
         case .honoured:
             guard let grant = reading.grant else { throw EffectFailure.unusable }
             let lifetime = (grant.lifetime ?? .zero) - Self.margin
-            tokens.byTenant.withLock {
+            tokens.withLock {
                 $0[tenant] = AppToken(secret: grant.accessToken, expiresAt: start + lifetime)
             }
             return grant.accessToken

@@ -156,7 +156,7 @@ package final class MicrosoftProvider: HostedProvider {
     /// Asks about a code that cannot exist, and for the application's token in every tenant that is
     /// configured.
     package func diagnose() async -> EffectFailure? {
-        if let failure = await askAboutNoCode().problemOfMadeUp { return failure }
+        if let failure = await askAboutNoCode().problemOfMadeUp() { return failure }
         for tenant in graphTenants.sorted() {
             if let failure = await graph.diagnose(tenant) { return failure }
         }

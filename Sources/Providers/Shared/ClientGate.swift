@@ -48,11 +48,9 @@ final class ClientGate: Sendable {
     private let refused = Mutex<[String: Refused]>([:])
     private let directoryAnswers = Mutex(DirectoryAnswers())
 
-    /// - Parameters:
-    ///   - isAlone: Whether the provider has one client and no directory: then it is the provider
-    ///     that is paused.
-    ///   - isOfDirectories: Whether one of several may be away alone. No call rotates a token then.
-    ///   - now: The time.
+    /// A provider with one client and no directory `isAlone`: it is paused itself.
+    ///
+    /// Of directories, one may be away alone; no call rotates a token then.
     init(
         isAlone: Bool = false,
         isOfDirectories: Bool = false,
@@ -85,12 +83,9 @@ final class ClientGate: Sendable {
         }
     }
 
-    /// Makes a call for a client, unless it was refused a moment ago.
+    /// Makes a call for a client or directory, unless it was refused a moment ago; `user` is who a
+    /// directory is asked about, and `nil` for what concerns all of it.
     ///
-    /// - Parameters:
-    ///   - client: The client or directory.
-    ///   - user: Who is asked about at a directory; `nil` for what concerns all of it.
-    ///   - call: Makes the call.
     /// - Returns: Its answer; `refusesAll` for this client, or for another one that was asked in
     ///   its place, where the provider refused the client.
     func pass<Answer: EffectAnswer>(

@@ -17,11 +17,8 @@ final class ClientSearch: Sendable {
     /// Clients by the SHA-256 of the token.
     private let found = Mutex<[[UInt8]: String]>([:])
 
-    /// - Parameters:
-    ///   - clientIDs: All clients of the provider.
-    ///   - stopsAtSuccess: Whether a revocation that succeeds needs no other client: the provider
-    ///     says success of live tokens alone, or the call names no client.
-    ///   - refusesOthersTokens: Whether the provider refuses to revoke another client's token.
+    /// A revocation that succeeds needs no other client (`stopsAtSuccess`) where the provider says
+    /// success of live tokens alone, or the call names no client.
     init(
         _ clientIDs: some Sequence<String>,
         stopsAtSuccess: Bool = false,
@@ -88,11 +85,9 @@ final class ClientSearch: Sendable {
     /// Another client's revocation does no harm (RFC 7009 §2.1), while a question might rotate the
     /// token that is about to be revoked.
     ///
-    /// - Parameters:
-    ///   - credential: As it is stored.
-    ///   - ask: Asks for the credential's client whether it is live; `nil` where nothing can be
-    ///     asked right after a revocation.
-    ///   - send: Revokes for the credential's client.
+    /// `ask` asks whether it is live, and is `nil` where nothing can be asked right after a
+    /// revocation; both closures act for the credential's client.
+    ///
     /// - Returns: That a token is invalid only when every client heard so; success only when no
     ///   client was refused that may be the token's own.
     func revoke(

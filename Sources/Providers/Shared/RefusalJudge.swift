@@ -34,12 +34,9 @@ final class RefusalJudge: Sendable {
         (self.refusesUnknownAlike, self.now) = (refusesUnknownAlike, now)
     }
 
-    /// Decides whom a refusal concerns.
+    /// Decides whom a refusal of the user's token concerns; it is `failure` when nothing else can
+    /// be found out, and `control` asks the same about ``madeUp``.
     ///
-    /// - Parameters:
-    ///   - refusal: The answer about the user's token.
-    ///   - failure: What that answer is, when nothing else can be found out.
-    ///   - control: Asks the same about ``madeUp``.
     /// - Returns: `refused` for the token's own refusal, `refusesAll` for everybody's.
     func judge(
         _ refusal: ReplyRefusal,

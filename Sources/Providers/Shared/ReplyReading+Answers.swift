@@ -28,10 +28,7 @@ extension ReplyReading {
 
     /// Why the provider is not well, when this is about a code or token that cannot exist; `nil`
     /// for the refusal that is documented.
-    var problemOfMadeUp: EffectFailure? { problemOfMadeUp(of: nil) }
-
-    /// The same of one client, where the provider has several.
-    func problemOfMadeUp(of client: String?) -> EffectFailure? {
+    func problemOfMadeUp(of client: String? = nil) -> EffectFailure? {
         switch meaning {
         case .failure(.misconfigured) where client != nil:
             .refusesAll(

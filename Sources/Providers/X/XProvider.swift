@@ -113,7 +113,7 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
     private static func problem(of reading: ReplyReading) -> EffectFailure? {
         switch reading.meaning {
         case .failure(.rejected) where reading.refusal?.isForeign == false: nil
-        default: reading.problemOfMadeUp
+        default: reading.problemOfMadeUp()
         }
     }
 

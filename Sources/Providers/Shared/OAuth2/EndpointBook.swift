@@ -72,10 +72,8 @@ struct IssuerMetadata: Sendable {
     private let allowed: Set<String>
     private let http: RemoteSettings
 
-    /// - Parameters:
-    ///   - issuer: Must equal the `issuer` of the document byte for byte (RFC 8414 §3.3).
-    ///   - hosts: Authorities that endpoints may have besides the issuer's own.
-    ///   - http: Whose permission for plain http counts.
+    /// The `issuer` of the document must equal this one byte for byte (RFC 8414 §3.3).
+    ///
     /// - Throws: ``SetupError`` for an issuer that is no base URL.
     init(_ issuer: String, hosts: [String], http: RemoteSettings) throws(SetupError) {
         (self.issuer, self.http) = (issuer, http)
