@@ -76,3 +76,84 @@ extension DaemonConfiguration {
         }
     }
 }
+
+/// What a check of a target found, in sentences.
+struct CheckedTarget {
+    /// What keeps it from its work, or from being searched.
+    var findings: [String] = []
+    /// Nothing forbids to purge there.
+    private(set) var isSetUp = true
+    private(set) var advice: [String]?
+    /// `nil` where a store cannot be searched.
+    private(set) var uncovered: [String]?
+    private(set) var sampled: [String]?
+    private(set) var unexamined: [String]?
+    /// `nil` where none was made.
+    private(set) var search: ErasureScope.Search?
+
+    init() {}
+
+    /// Asks the store, and searches it for data that no rule deals with.
+    init(
+        _ target: TargetConfiguration,
+        _ adapter: any PurgeTarget,
+        _ adapters: Adapters,
+        at time: WallTime
+    ) async {
+        let inspected = await adapter.inspect(withOutages: true)
+        findings = inspected.problems.map(\.description)
+        isSetUp = inspected.problems.isEmpty
+        var found: [CoverageFinding]?
+        switch await (adapter.store as? any CoverageSearching)?.coverage() {
+        case .findings(let findings)?: found = findings
+        case .failure(let failure)?:
+            // Silence would pass for "nothing was found".
+            findings.append("it cannot be looked through for user data: \(failure.code)")
+        case nil: break
+        }
+        let open = inspected.uncovered + (found ?? []).filter { !$0.isCovered || $0.isSample }
+        let reported = open.isEmpty ? [] : await Self.reported(before: target, adapters)
+        let report = CoverageReport(found ?? [], inspected, reported: reported)
+        advice = report.advice + adapters.configuration.cutoffAdvice(target)
+        let unmapped = report.questions.map { "\($0.name): \($0.reason)" }
+        uncovered = found == nil && unmapped.isEmpty ? nil : unmapped
+        // Neither rests on a search of another target that is not recorded.
+        let whole = CoverageReport(found ?? [], inspected)
+        search = found.map { _ in ErasureScope.Search(whole, in: target, at: time) }
+        sampled = Self.texts(report.sampled.filter { !$0.isUnread })
+        unexamined = Self.texts(whole.sampled.filter(\.isUnread))
+    }
+
+    private static func texts(_ places: [CoverageFinding]) -> [String]? {
+        places.isEmpty ? nil : places.map { "\($0.name): \($0.reason)" }
+    }
+
+    /// What checks of the earlier targets of the same database report.
+    private static func reported(
+        before target: TargetConfiguration,
+        _ adapters: Adapters
+    ) async -> [CoverageFinding] {
+        var reported: [CoverageFinding] = []
+        for earlier in adapters.configuration.earlierTargets(inDatabaseOf: target) {
+            guard let adapter = adapters.targets[earlier.name] else { continue }
+            reported += await adapter.inspect(withOutages: true).uncovered
+            let searching = adapter.store as? any CoverageSearching
+            guard case .findings(let found)? = await searching?.coverage() else { continue }
+            reported += found
+        }
+        return reported
+    }
+}
+
+extension DaemonConfiguration {
+    /// One sentence where a store, or a part of it, has no time cutoff.
+    fileprivate func cutoffAdvice(_ target: TargetConfiguration) -> [String] {
+        guard let withoutTimestamps = withoutTimestamps(target) else { return [] }
+        let remedy =
+            (target.store.cutoff.remedy.map { $0 + ", or " } ?? "") + "never give an id again"
+        return [
+            "there is no time cutoff (\(withoutTimestamps)): what is newer than a request goes with"
+                + " it, also that of a later account with the same id; \(remedy)"
+        ]
+    }
+}

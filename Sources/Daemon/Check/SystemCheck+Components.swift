@@ -3,6 +3,7 @@ import Engine
 import Glibc
 import HTTP
 import Lifecycle
+import Messages
 import NIOPosix
 import Providers
 import Settings
@@ -289,5 +290,104 @@ extension DaemonConfiguration {
     fileprivate func value(of key: String) -> String? {
         let name = key.split(separator: ".").last.map(String.init) ?? ""
         return sections.first { "\($0.label).\(name)" == key }?.text(name)
+    }
+}
+
+/// Subscribers and the mail server; nothing is sent to them.
+extension SectionCheck {
+    private static let messageGuide = "docs/guides/messages.md"
+
+    func findings(_ subscriber: SubscriberConfiguration) async -> [Finding] {
+        let key = "subscriber.\(subscriber.name)"
+        let channel = WebhookChannel(subscriber, in: factory.environment)
+        do {
+            try channel.setUp()
+        } catch {
+            await channel.shutdown()
+            return findings(error, key, Self.messageGuide)
+        }
+        let failure = await channel.connectionFailure()
+        await channel.shutdown()
+        guard let failure else { return [] }
+        let remedy =
+            failure.contains("certificate") || failure.contains("TLS")
+            ? "correct url, or ca_file: a PEM file that every user may read, with the authority of"
+                + " the web service's certificate"
+            : "start the web service, or correct url or allow_private_addresses"
+        let reason = "no connection to the subscriber: \(failure)"
+        let hint = "\(remedy) (\(Self.messageGuide))"
+        return [Finding(at: place(key + ".url"), reason, remedy: hint)]
+    }
+
+    func findings(_ mail: MailConfiguration) async -> [Finding] {
+        let transport = MailTransport(mail, on: factory.eventLoopGroup)
+        guard let reason = await transport.problem() else { return [] }
+        let key = mail.sendmail == nil ? "mail.server" : "mail.sendmail"
+        let remedy =
+            mail.sendmail == nil
+            ? "install and start a mail server, such as postfix, or correct server"
+            : "name a program without set-user-id and set-group-id, such as msmtp, or remove"
+                + " sendmail to use server"
+        return [Finding(at: place(key), reason, remedy: "\(remedy) (\(Self.messageGuide)#mail)")]
+    }
+}
+
+/// Queues; nothing is read from them.
+extension SectionCheck {
+    private static let queueGuide = "docs/guides/submit-in-the-same-transaction.md"
+
+    func findings(_ queue: QueueConfiguration) async -> [Finding] {
+        let place = place("queue.\(queue.name)")
+        let server = queue.open(factory.environment)
+        do throws(SpoolFailure) {
+            let facts = try await server.open()
+            await server.close()
+            guard facts.foreignCount > 0 else { return [] }
+            let reason = "its tables have \(facts.foreignCount) triggers or rules of others"
+            let remedy = "find out which program made them; see \(Self.queueGuide)"
+            return [Finding(.warning, at: place, reason, remedy: remedy)]
+        } catch {
+            var (reason, remedy) = Self.texts(error)
+            reason = "the queue cannot be used: \(reason)"
+            remedy += "; see \(Self.queueGuide)"
+            return [Finding(at: place, reason, remedy: remedy)]
+        }
+    }
+
+    private static func texts(_ failure: SpoolFailure) -> (reason: String, remedy: String) {
+        switch failure {
+        case .unreachable:
+            ("no server answers", "start the server, or correct its address")
+        case .tls:
+            (
+                "the server offers no TLS, or its certificate is not trusted",
+                "turn TLS on at the server, check host name, ca_file and certificate; on this"
+                    + " machine alone tls = \"off\" does"
+            )
+        case .denied:
+            (
+                "the server refuses the log-in, or a right is missing",
+                "correct user and password, and grant the rights of the SQL file"
+            )
+        case .badCredential:
+            (
+                "its credential cannot be read, or is no connection string",
+                "put it into /etc/expunged/credentials, and restart the service"
+            )
+        case .locked, .slow:
+            ("the server does not answer in time", "end the transaction that holds the tables")
+        case .readOnly:
+            ("the server is a replica or read-only", "name the primary")
+        case .wrongSchema:
+            (
+                "its tables are missing, or others than the documented ones",
+                "make them with the SQL file below /usr/share/doc/expunged/examples"
+            )
+        case .newerVersion:
+            ("a newer expunged made its tables", "install that version")
+        // The rest is of files.
+        case .ioError, .missing, .refused, .inWAL, .largeWAL, .corrupt, .unopenable, .diskFull:
+            ("the server lacks space or memory", "free some")
+        }
     }
 }

@@ -138,3 +138,179 @@ extension DaemonBackend {
         }.sorted { $0.target < $1.target }
     }
 }
+
+extension DaemonBackend {
+    /// The index of open requests is read at most once in this time, however often the page is.
+    private static let overviewLifetime = Duration.seconds(5)
+    /// A report reads all requests of the month.
+    private static let reportLifetime = Duration.seconds(300)
+
+    func overview(caller: Caller) async throws(ControlProblem) -> RequestOverview {
+        let now = parts.now()
+        let kept = parts.overview.value
+        if let kept, Self.isFresh(kept.at, Self.overviewLifetime, now) { return kept }
+        let open = try await attempt("overview") {
+            try await parts.state.openOverview(
+                at: now,
+                ages: RequestOverview.ages,
+                near: RequestOverview.nearness,
+                deadlinesMax: RequestOverview.deadlinesMax
+            )
+        }
+        let report: WireReport
+        if let kept, Self.isFresh(kept.report.generatedAt, Self.reportLifetime, now) {
+            report = kept.report
+        } else {
+            let month = CalendarMonth(of: now, in: .utc)
+            report = try await self.report(month, timeZone: nil, caller: caller)
+        }
+        let overview = RequestOverview(at: now, open: open, report: report)
+        parts.overview.value = overview
+        return overview
+    }
+
+    private static func isFresh(_ time: WallTime, _ lifetime: Duration, _ now: WallTime) -> Bool {
+        now >= time && now.since(time) < lifetime
+    }
+}
+
+/// What the deletions of a report left in the stores, by reason.
+struct LeftData {
+    /// Where something was left, and why; of copies, `reason` is what keeps them.
+    private struct Place: Hashable, Comparable {
+        let target: String
+        let table: String
+        let reason: String
+
+        static func < (left: Place, right: Place) -> Bool {
+            (left.target, left.table, left.reason) < (right.target, right.table, right.reason)
+        }
+    }
+
+    /// Of the requests so far, by their ids.
+    var scopes: [Int?: ErasureScope] = [:]
+    private var keptByPlace: [Place: WireReportKept] = [:]
+    private var copiesByPlace: [Place: WireReportCopies] = [:]
+
+    /// Sorted by store, table and reason.
+    var kept: [WireReportKept] { keptByPlace.sorted { $0.key < $1.key }.map(\.value) }
+
+    /// Sorted by store and by what keeps them.
+    var copies: [WireReportCopies] { copiesByPlace.sorted { $0.key < $1.key }.map(\.value) }
+
+    /// ``scopes`` has the group's.
+    mutating func add(_ group: PurgeGroup) {
+        guard let scope = scopes[group.scope] else { return }
+        var rows: [Place: Int] = [:]
+        for data in KeptData.find(in: group.work, scope) where data.rowCount > 0 {
+            let place = Place(
+                target: data.target.rawValue,
+                table: data.table,
+                reason: data.reason
+            )
+            rows[place, default: 0] += data.rowCount
+        }
+        if !group.work.isLookedFor {
+            let target = group.work.target.rawValue
+            rows[Place(target: target, table: "", reason: "not searched: no key led there")] = 0
+        }
+        for (place, count) in rows { add(count, at: place, of: group.requestCount) }
+        for copy in group.work.counts.residualCopies { add(copy, of: group) }
+    }
+
+    private mutating func add(_ rowCount: Int, at place: Place, of requestCount: Int) {
+        var kept =
+            keptByPlace[place]
+            ?? WireReportKept(
+                target: place.target,
+                table: place.table,
+                reason: place.reason,
+                requests: 0,
+                rows: 0
+            )
+        kept.requests += requestCount
+        kept.rows += rowCount * requestCount
+        keptByPlace[place] = kept
+    }
+
+    private mutating func add(_ copy: PurgeCounts.ResidualCopies, of group: PurgeGroup) {
+        let place = Place(
+            target: group.work.target.rawValue,
+            table: "",
+            reason: ResidualTexts.text(of: copy)
+        )
+        var copies =
+            copiesByPlace[place] ?? WireReportCopies(target: place.target, what: place.reason)
+        copies.requests += group.requestCount
+        copies.isEndKnown = copies.isEndKnown && copy.until != nil
+        if let until = copy.until { copies.until = max(copies.until ?? until, until) }
+        copiesByPlace[place] = copies
+    }
+}
+
+extension WireReportRequests {
+    init(_ kind: RequestKind, before: PeriodTotals, within: PeriodTotals) {
+        self.init(kind: kind)
+        openBefore = before.submitted - before.ended
+        (submitted, completed) = (within.submitted, within.completed)
+        (cancelled, merged) = (within.cancelled, within.merged)
+        openAfter = openBefore + within.submitted - within.ended
+    }
+}
+
+extension WireReportMonth {
+    init(_ month: CalendarMonth, _ totals: PeriodTotals) {
+        self.init(
+            month: month,
+            submitted: totals.submitted,
+            completed: totals.completed,
+            cancelled: totals.cancelled
+        )
+    }
+}
+
+extension WireReportErasure {
+    /// The last bound but the deadline is far below it, so that both ends can be read.
+    private static let bounds: [Duration] = [
+        .seconds(60), .seconds(600), .seconds(3600), .seconds(6 * 3600), .days(1), .days(3),
+        .days(7), .days(14),
+    ]
+
+    init(_ counts: CompletedCounts, deadline: Duration) {
+        self.init()
+        completed = counts.durations.count
+        late = counts.lateCount
+        medianMilliseconds = counts.duration(at: 0.5)?.milliseconds
+        percentile95Milliseconds = counts.duration(at: 0.95)?.milliseconds
+        worstMilliseconds = counts.durations.last?.milliseconds
+        var counted = 0
+        for bound in Self.bounds.filter({ $0 < deadline }) + [deadline] {
+            let upTo = counts.count(upTo: bound)
+            spans.append(
+                WireReportSpan(upToMilliseconds: bound.milliseconds, count: upTo - counted)
+            )
+            counted = upTo
+        }
+        spans.append(WireReportSpan(upToMilliseconds: nil, count: completed - counted))
+    }
+}
+
+extension WireReportOpen {
+    init(_ counts: OpenCounts) {
+        self.init()
+        states = Dictionary(uniqueKeysWithValues: counts.byState.map { ($0.rawValue, $1) })
+        parked = Dictionary(uniqueKeysWithValues: counts.byParkReason.map { ($0.rawValue, $1) })
+        waitingCount = counts.waitingCount
+        waiting = counts.waiting.map { row in
+            var waiting = WireReportWaiting(
+                requestID: row.request,
+                kind: row.kind,
+                state: row.state,
+                since: row.since
+            )
+            waiting.reason = row.parkReason?.rawValue
+            (waiting.createdAt, waiting.deadlineAt) = (row.createdAt, row.deadlineAt)
+            return waiting
+        }
+    }
+}

@@ -115,3 +115,23 @@ struct Histogram: Sendable {
         sum += seconds
     }
 }
+
+/// Counts since the start, by key.
+final class Counter<Key: Hashable & Sendable>: Sendable {
+    private let state = Mutex<[Key: Int]>([:])
+
+    var counts: [Key: Int] { state.withLock { $0 } }
+
+    func count(_ key: Key) { state.withLock { $0[key, default: 0] += 1 } }
+}
+
+/// Counts since the start what happened to stored tokens besides revocation.
+struct TokenCounter: Sendable {
+    struct Renewal: Hashable, Sendable {
+        let provider: ProviderName
+        let result: RenewalResult
+    }
+
+    let renewals = Counter<Renewal>()
+    let rotations = Counter<ProviderName>()
+}

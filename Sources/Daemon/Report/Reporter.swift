@@ -2,6 +2,7 @@ import Control
 import Engine
 import Lifecycle
 import Logging
+import Systemd
 
 /// Turns what the engine did into journal entries, live events and work for the spool's mirror.
 struct Reporter: EngineObserver {
@@ -154,5 +155,18 @@ struct Reporter: EngineObserver {
         case .purged(let name, let answers, let duration):
             measurements.purged(name, answers, duration)
         }
+    }
+}
+
+extension Logger {
+    /// Writes one event of the catalog.
+    ///
+    /// `facts` are fields of the closed list, never secret; not made below the log level.
+    func note(_ event: JournalEvent, _ facts: @autoclosure () -> Metadata = [:]) {
+        let level = Level(event.severity)
+        guard level >= logLevel else { return }
+        var metadata = facts()
+        metadata["event"] = "\(event.rawValue)"
+        log(level: level, "\(event.name)", metadata: metadata)
     }
 }
