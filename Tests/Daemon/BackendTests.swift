@@ -20,6 +20,19 @@ import Vault
         )
     }
 
+    @Test("an operator's pause of the intake is one entry in the journal, with who did it")
+    func pausesIntake() async throws {
+        let bench = try Bench()
+        let backend = try bench.backend()
+        let caller = Caller(role: .operator, uid: 7)
+        #expect(try await backend.setIntake(isPaused: true, caller: caller).isIntakePaused)
+        #expect(try await !backend.setIntake(isPaused: false, caller: caller).isIntakePaused)
+        let entries = ["pause_intake", "resume_intake"].map {
+            "operatorAction peer.uid=7 step=\($0)"
+        }
+        #expect(bench.log.all == entries)
+    }
+
     @Test("an idempotency key belongs to one socket and one uid")
     func idempotency() async throws {
         let bench = try Bench()

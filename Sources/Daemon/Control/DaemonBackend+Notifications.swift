@@ -139,13 +139,7 @@ extension DaemonBackend {
         guard found.dueAt != nil else {
             throw ControlProblem(.wrongState, "the address of the user is destroyed")
         }
-        parts.logger.note(
-            .operatorAction,
-            [
-                "peer.uid": "\(caller.operatorUID ?? caller.uid)", "step": "redeliver_message",
-                "detail": "\(id)",
-            ]
-        )
+        audit("redeliver_message", caller, ["detail": "\(id)"])
         return WireMessage(found)
     }
 }

@@ -16,7 +16,6 @@ extension DaemonBackend {
 
     func setIntake(isPaused: Bool, caller: Caller) async throws(ControlProblem) -> WireStatus {
         try await attempt("pause_intake") { try await parts.intake.setPaused(isPaused) }
-        parts.logger.note(isPaused ? .intakePaused : .intakeResumed)
         audit(isPaused ? "pause_intake" : "resume_intake", caller)
         return try await status(caller: caller)
     }
