@@ -8,8 +8,6 @@ import Storage
 import Stores
 
 extension DaemonBackend {
-    private static let operatorPause = PauseReason.byOperator
-
     func providers(caller: Caller) async throws(ControlProblem) -> WireList<WireHealth> {
         let pauses = try await attempt("providers") { try await parts.state.pauses() }
         let configuration = parts.registry.current.configuration
@@ -31,14 +29,9 @@ extension DaemonBackend {
         let uid = caller.operatorUID ?? caller.uid
         var isChecked = action == .check
         switch action {
-        case .pause:
-            // The engine writes the same when it turns; only this commit is waited for.
-            try await commit(
-                [.pauseProvider(name, reason: Self.operatorPause, by: uid, at: parts.now())]
-            )
-            parts.engine.post(.pause(name, reason: Self.operatorPause, by: uid))
+        case .pause: try await pause(.provider(name), PauseReason.byOperator, by: uid)
         case .resume:
-            try await resume(name, by: uid)
+            _ = try await resume(.provider(name), by: uid)
             isChecked = parts.pauseProblems(.provider(name)).isEmpty
         case .check: break
         }
@@ -89,13 +82,8 @@ extension DaemonBackend {
         let uid = caller.operatorUID ?? caller.uid
         var checked = CheckedTarget()
         switch action {
-        case .pause:
-            try await commit(
-                [.pauseTarget(name, reason: Self.operatorPause, by: uid, at: parts.now())]
-            )
-            parts.engine.post(.pauseTarget(name, reason: Self.operatorPause, by: uid))
-        case .resume:
-            checked.findings = try await resume(name, by: uid)
+        case .pause: try await pause(.target(name), PauseReason.byOperator, by: uid)
+        case .resume: checked.findings = try await resume(.target(name), by: uid)
         case .check:
             checked = await CheckedTarget(target, adapter, adapters, at: parts.now())
             if let search = checked.search { try await record(search, of: name, under: adapters) }
@@ -144,52 +132,63 @@ extension DaemonBackend {
         return await directory.diagnose().map { ProviderProblem($0, $0.advice(on: name)) }
     }
 
-    /// Lifts a pause, unless the provider cannot be set up: then it stands still until it can.
-    private func resume(_ name: ProviderName, by uid: UInt32) async throws(ControlProblem) {
-        let pauses = try await attempt("resume") { try await parts.state.pauses() }
-        let isPaused = pauses.providers[name] != nil
-        guard isPaused, await !parts.examine(.provider(name)).isEmpty else {
-            let now = parts.now()
-            let wakes = ParkReason.ofRevocations.map { StateChange.wake(parkedFor: $0, at: now) }
-            try await commit([.resumeProvider(name, by: uid, at: now)] + wakes)
-            parts.engine.post(.resume(name))
-            return
-        }
-        let reason = PauseReason.notSetUp
-        try await commit([.pauseProvider(name, reason: reason, by: uid, at: parts.now())])
-        parts.engine.post(.pause(name, reason: reason, by: uid))
-    }
-
     /// What the service paused by itself needs no second command once a check finds nothing.
     private func endOwnPause(of name: TargetName, by uid: UInt32) async throws(ControlProblem) {
         let pauses = try await attempt("check") { try await parts.state.pauses() }
-        guard let reason = pauses.targets[name], reason != Self.operatorPause else { return }
-        _ = try await resume(name, by: uid)
+        guard let reason = pauses.targets[name], reason != PauseReason.byOperator else { return }
+        _ = try await resume(.target(name), by: uid)
     }
 
-    /// Lifts a pause and returns no problem, or makes the pause the service's own.
+    private func pause(
+        _ component: PauseWatch.Component,
+        _ reason: String,
+        by uid: UInt32
+    ) async throws(ControlProblem) {
+        let now = parts.now()
+        // The engine writes the same when it turns; only this commit is waited for.
+        switch component {
+        case .provider(let name):
+            try await commit([.pauseProvider(name, reason: reason, by: uid, at: now)])
+            parts.engine.post(.pause(name, reason: reason, by: uid))
+        case .target(let name):
+            try await commit([.pauseTarget(name, reason: reason, by: uid, at: now)])
+            parts.engine.post(.pauseTarget(name, reason: reason, by: uid))
+        }
+    }
+
+    /// Lifts a pause, or makes it the service's own until what is wrong is mended.
+    ///
+    /// The wake of the requests that waited is in the same commit: a stop in between would forget
+    /// them. Returns what is wrong.
     private func resume(
-        _ name: TargetName,
+        _ component: PauseWatch.Component,
         by uid: UInt32
     ) async throws(ControlProblem) -> [String] {
         let pauses = try await attempt("resume") { try await parts.state.pauses() }
-        let problems = await parts.examine(.target(name))
-        guard pauses.targets[name] != nil, !problems.isEmpty else {
+        let problems = await parts.examine(component)
+        let now = parts.now()
+        switch component {
+        case .provider(let name):
+            guard problems.isEmpty || pauses.providers[name] == nil else {
+                try await pause(component, PauseReason.notSetUp, by: uid)
+                break
+            }
+            let wakes = ParkReason.ofRevocations.map { StateChange.wake(parkedFor: $0, at: now) }
+            try await commit([.resumeProvider(name, by: uid, at: now)] + wakes)
+            parts.engine.post(.resume(name))
+        case .target(let name):
+            guard problems.isEmpty || pauses.targets[name] == nil else {
+                try await pause(component, EffectFailure.misconfigured.code, by: uid)
+                break
+            }
             try await commit([
-                .resumeTarget(name, by: uid, at: parts.now()),
-                .wake(parkedFor: .targetPaused, at: parts.now()),
+                .resumeTarget(name, by: uid, at: now), .wake(parkedFor: .targetPaused, at: now),
             ])
             parts.engine.post(.resumeTarget(name))
-            return problems
         }
-        let reason = EffectFailure.misconfigured.code
-        try await commit([.pauseTarget(name, reason: reason, by: uid, at: parts.now())])
-        parts.engine.post(.pauseTarget(name, reason: reason, by: uid))
         return problems
     }
 
-    /// Lifts a pause together with the wake of the requests that waited: a stop in between would
-    /// forget them.
     private func commit(_ changes: [StateChange]) async throws(ControlProblem) {
         _ = try await attempt("pause") { try await parts.state.commit(changes) }
     }
@@ -217,11 +216,7 @@ extension DaemonBackend {
         reason: String?,
         _ waitingCounts: [String: Int]? = nil
     ) async throws(ControlProblem) -> WireHealth {
-        var health = WireHealth(
-            name: provider.name.rawValue,
-            kind: provider.kind,
-            state: .ready
-        )
+        var health = WireHealth(name: provider.name.rawValue, kind: provider.kind, state: .ready)
         if let problem = parts.pollProblem(provider.name) {
             health.findings = ["no notifications are fetched (\(problem)); tried again"]
         }
@@ -274,11 +269,7 @@ extension DaemonBackend {
     }
 
     private func health(of target: TargetConfiguration, reason: String?) -> WireHealth {
-        var health = WireHealth(
-            name: target.name.rawValue,
-            kind: target.kind,
-            state: .ready
-        )
+        var health = WireHealth(name: target.name.rawValue, kind: target.kind, state: .ready)
         health.concurrency = 1
         guard let queue = parts.engine.inspect({ $0.targetHealth(target.name) }) else {
             return health
@@ -323,21 +314,20 @@ extension DaemonBackend {
 extension WireHealth {
     /// What a check found, in one sentence.
     fileprivate mutating func summarize() {
-        let uncovered = uncovered ?? []
-        let unexamined = unexamined ?? []
+        func headline(_ found: [String]?) -> String? {
+            guard let found, let first = found.first else { return nil }
+            return first + (found.count > 1 ? "; and \(found.count - 1) more" : "")
+        }
         summary =
-            if let first = findings.first {
-                "'\(name)' does not work: \(first)"
-                    + (findings.count > 1 ? "; and \(findings.count - 1) more" : "")
+            if let finding = headline(findings) {
+                "'\(name)' does not work: \(finding)"
             } else if state == .known(.paused) {
                 "'\(name)' answers as its configuration expects, and stays paused"
                     + " (\(detail ?? "no reason known")) until it is resumed"
-            } else if let first = uncovered.first {
-                "'\(name)' works, but has data without a rule: \(first)"
-                    + (uncovered.count > 1 ? "; and \(uncovered.count - 1) more" : "")
-            } else if let first = unexamined.first {
-                "'\(name)' works, but could not be searched for user data: \(first)"
-                    + (unexamined.count > 1 ? "; and \(unexamined.count - 1) more" : "")
+            } else if let place = headline(uncovered) {
+                "'\(name)' works, but has data without a rule: \(place)"
+            } else if let place = headline(unexamined) {
+                "'\(name)' works, but could not be searched for user data: \(place)"
             } else {
                 "'\(name)' works: it answered as its configuration expects"
             }
