@@ -46,11 +46,23 @@ extension WireStep {
             case .nothingToRevoke, .manual, .unrevoked, .abandoned: return .skipped
             }
         }
+        let hasBegun = revocation.startedAt != nil
+        return openState(request, revocation.isBusy, revocation.retryAt, hasBegun: hasBegun)
+    }
+
+    /// The state of work that has not ended; of an ended request it is skipped.
+    private static func openState(
+        _ request: Request,
+        _ isBusy: Bool,
+        _ retryAt: WallTime?,
+        isDue: Bool = true,
+        hasBegun: Bool = false
+    ) -> StepState {
         if request.phase.isEnded { return .skipped }
-        if revocation.isBusy { return .running }
-        if revocation.retryAt != nil { return .retrying }
-        if request.phase.parkReason != nil { return .parked }
-        return revocation.startedAt == nil ? .pending : .running
+        if isBusy { return .running }
+        if retryAt != nil { return .retrying }
+        guard isDue, request.phase.parkReason == nil else { return isDue ? .parked : .pending }
+        return hasBegun ? .running : .pending
     }
 
     /// One step, or one for each store with data.
@@ -118,15 +130,16 @@ extension WireStep {
             verify.state = .known(.done)
             verify.verdict = "clean"
         }
-        if work.step != .waiting, work.counts.isWithoutAnyKey {
+        guard work.step != .waiting else { return [purge, verify] }
+        if work.counts.isWithoutAnyKey {
             purge.state = .known(.skipped)
             purge.verdict = PurgeCounts.Action.notLookedFor.description
             verify.verdict = purge.verdict
             if work.step == .verified { verify.state = .known(.skipped) }
-        } else if work.step != .waiting, work.counts.isAccepted {
+        } else if work.counts.isAccepted {
             purge.verdict = PurgeCounts.Action.accepted.description
             if work.step == .verified { verify.verdict = purge.verdict }
-        } else if work.step != .waiting {
+        } else {
             let least = work.counts.isAtLeast ? "at least " : ""
             let newer =
                 work.counts.newerCount > 0 ? ", \(work.counts.newerCount) left as newer" : ""
@@ -140,14 +153,11 @@ extension WireStep {
     }
 
     private static func state(of work: PurgeWork, in request: Request) -> StepState {
-        if request.phase.isEnded { return .skipped }
-        if work.isBusy { return .running }
-        if work.retryAt != nil { return .retrying }
         // Nothing is verified before every target is purged.
         let begins: Stage = work.step == .waiting ? .purging : .verifying
-        guard let stage = request.phase.stage, stage >= begins else { return .pending }
-        if request.phase.parkReason != nil { return .parked }
-        return work.startedAt == nil ? .pending : .running
+        let isDue = request.phase.stage.map { $0 >= begins } ?? false
+        let hasBegun = work.startedAt != nil
+        return openState(request, work.isBusy, work.retryAt, isDue: isDue, hasBegun: hasBegun)
     }
 
     private static func milliseconds(from start: WallTime?, to end: WallTime?) -> Int64? {
@@ -160,15 +170,11 @@ extension WireStep {
 extension WireStep {
     init?(lookupOf request: Request) {
         guard let lookup = request.lookup else { return nil }
+        let open = Self.openState(request, false, lookup.retryAt)
         self.init(
             name: "lookup \(lookup.directory)",
             kind: .lookup,
-            state: Self.state(
-                isDone: lookup.isDone,
-                isBusy: lookup.isBusy,
-                retryAt: lookup.retryAt,
-                in: request
-            ),
+            state: lookup.isBusy ? .running : lookup.isDone ? .done : open,
             attempts: lookup.attempts
         )
         provider = lookup.directory.rawValue
@@ -179,37 +185,21 @@ extension WireStep {
     /// `nil` while none was ever needed; it names the store that could not be counted.
     init?(planOf request: Request) {
         guard let approval = request.approval else { return nil }
+        let isDone = approval.plan != nil && approval.lastFailure == nil
+        let open = Self.openState(request, false, approval.retryAt)
         self.init(
             name: "plan",
             kind: .plan,
-            state: Self.state(
-                isDone: approval.plan != nil && approval.lastFailure == nil,
-                isBusy: approval.isBusy,
-                retryAt: approval.retryAt,
-                in: request
-            ),
+            state: approval.isBusy ? .running : isDone ? .done : open,
             attempts: approval.failures + (approval.plan == nil ? 0 : 1)
         )
         if approval.plan != nil {
-            let open =
+            let waits =
                 approval.first == nil ? ParkReason.awaitingApproval.rawValue : Self.halfApproved
-            verdict = approval.isGiven ? "approved" : open
+            verdict = approval.isGiven ? "approved" : waits
         }
         target = approval.lastFailure == nil ? nil : approval.failingTarget?.rawValue
         lastError = approval.lastFailure
         retryAt = approval.retryAt
-    }
-
-    private static func state(
-        isDone: Bool,
-        isBusy: Bool,
-        retryAt: WallTime?,
-        in request: Request
-    ) -> StepState {
-        if isBusy { return .running }
-        if isDone { return .done }
-        if request.phase.isEnded { return .skipped }
-        if retryAt != nil { return .retrying }
-        return request.phase.parkReason == nil ? .pending : .parked
     }
 }
