@@ -46,19 +46,17 @@ extension DaemonBackend {
                 try await parts.state.setNote(AbandonNote.name(of: id), to: note)
             }
         }
-        if try await isHeldByUser(after: action, record) {
-            // The user's hold still stops it; only its own is lifted.
-            report(action, on: id, caller)
-            return try await show(id, caller: caller)
-        }
-        let event = try event(of: action, caller)
-        switch try await attempt(action.verb, { try await parts.engine.operate(id, event) }) {
-        case .done:
-            break
-        case .refused(let refusal):
-            throw Self.problem(refusal, action, record.request)
-        case .notOpen:
-            throw Self.problem(.alreadyEnded, action, try await self.record(id).request)
+        // Where the user's hold still stops it, only its own is lifted.
+        if try await !isHeldByUser(after: action, record) {
+            let event = try event(of: action, caller)
+            switch try await attempt(action.verb, { try await parts.engine.operate(id, event) }) {
+            case .done:
+                break
+            case .refused(let refusal):
+                throw Self.problem(refusal, action, record.request)
+            case .notOpen:
+                throw Self.problem(.alreadyEnded, action, try await self.record(id).request)
+            }
         }
         report(action, on: id, caller)
         return try await show(id, caller: caller)
@@ -112,7 +110,21 @@ extension DaemonBackend {
         _ action: RequestAction,
         on record: RequestRecord
     ) async throws(ControlProblem) {
-        let asked = try await operatorAction(action, on: record)
+        let asked: OperatorAction
+        switch action {
+        case .cancel: asked = .cancel
+        case .retry: asked = .retry
+        case .hold: asked = .hold
+        case .approve: asked = .approve
+        case .release:
+            let hold = try await attempt("release") {
+                try await parts.state.userHold(record.userHash)
+            }
+            asked = .release(isUserHeld: hold.since != nil, hasOwnHold: record.hasOwnHold)
+        case .abandon(_, let provider):
+            let lanes = parts.registry.current.configuration.providers.map(\.name)
+            asked = .abandon(provider, configured: Set(lanes))
+        }
         do {
             try record.request.check(asked)
         } catch {
@@ -120,23 +132,17 @@ extension DaemonBackend {
         }
     }
 
-    private func operatorAction(
-        _ action: RequestAction,
-        on record: RequestRecord
-    ) async throws(ControlProblem) -> OperatorAction {
+    private func event(
+        of action: RequestAction,
+        _ caller: Caller
+    ) throws(ControlProblem) -> RequestEvent {
         switch action {
-        case .cancel: return .cancel
-        case .retry: return .retry
-        case .hold: return .hold
-        case .approve: return .approve
-        case .release:
-            let hold = try await attempt("release") {
-                try await parts.state.userHold(record.userHash)
-            }
-            return .release(isUserHeld: hold.since != nil, hasOwnHold: record.hasOwnHold)
-        case .abandon(_, let provider):
-            let lanes = parts.registry.current.configuration.providers.map(\.name)
-            return .abandon(provider, configured: Set(lanes))
+        case .cancel: .cancel
+        case .retry: .retry
+        case .hold: .hold
+        case .release: .release
+        case .approve(let plan): .approve(plan, by: try approver(caller))
+        case .abandon: .abandon
         }
     }
 
@@ -167,10 +173,7 @@ extension DaemonBackend {
         case .planChanged: planChanged(to: request.approval?.plan)
         case .sameOperator: ControlProblem(.sameOperator)
         case .userOnHold:
-            ControlProblem(
-                .wrongState,
-                "the user is on hold; see: expungectl show \(request.id)"
-            )
+            ControlProblem(.wrongState, "the user is on hold; see: expungectl show \(request.id)")
         case .unknownProvider: ControlProblem(.unknownProvider)
         case .providersOpen:
             ControlProblem(
@@ -226,14 +229,10 @@ extension DaemonBackend {
         let verb = isHeld ? "hold_user" : "release_user"
         let uid = caller.operatorUID ?? caller.uid
         let hold = try await attempt(verb) {
-            isHeld
-                ? try await parts.state.holdUser(
-                    userHash,
-                    reason: reason,
-                    by: uid,
-                    at: parts.now()
-                )
-                : try await parts.state.releaseUser(userHash, by: uid, at: parts.now())
+            let (state, now) = (parts.state, parts.now())
+            return isHeld
+                ? try await state.holdUser(userHash, reason: reason, by: uid, at: now)
+                : try await state.releaseUser(userHash, by: uid, at: now)
         }
         // A replay may have read the holds before.
         if isHeld {
@@ -248,30 +247,11 @@ extension DaemonBackend {
             _ = try await attempt(verb) {
                 try await parts.engine.operate(id, isHeld ? .hold : .release)
             }
-            parts.logger.note(
-                isHeld ? .holdPlaced : .holdReleased,
-                ["request.id": "\(id)"]
-            )
+            parts.logger.note(isHeld ? .holdPlaced : .holdReleased, ["request.id": "\(id)"])
         }
         if hold.openRequests.isEmpty { parts.logger.note(isHeld ? .holdPlaced : .holdReleased) }
         audit(verb, caller)
         return hold
-    }
-}
-
-extension DaemonBackend {
-    private func event(
-        of action: RequestAction,
-        _ caller: Caller
-    ) throws(ControlProblem) -> RequestEvent {
-        switch action {
-        case .cancel: .cancel
-        case .retry: .retry
-        case .hold: .hold
-        case .release: .release
-        case .approve(let plan): .approve(plan, by: try approver(caller))
-        case .abandon: .abandon
-        }
     }
 }
 
