@@ -36,11 +36,7 @@ extension SystemCheck {
         return found
     }
 
-    func folder(
-        _ path: String,
-        _ role: String,
-        _ severity: Finding.Severity
-    ) -> [Finding] {
+    func folder(_ path: String, _ role: String, _ severity: Finding.Severity) -> [Finding] {
         func finding(_ reason: String, _ remedy: String) -> [Finding] {
             [Finding(severity, at: path, "the \(role) \(reason)", remedy: remedy)]
         }
@@ -49,8 +45,7 @@ extension SystemCheck {
             let isMissing = errno == ENOENT
             return finding(
                 isMissing ? "is missing" : "cannot be read (\(ErrorNumber.current))",
-                "start the service once, which makes it, or name another one"
-                    + " (expunged --help)"
+                "start the service once, which makes it, or name another one (expunged --help)"
             )
         }
         guard status.st_mode & S_IFMT == S_IFDIR else {
@@ -90,46 +85,42 @@ extension SystemCheck {
 
     private func spoolFindings(_ directory: String) -> [Finding] {
         let path = directory + "/queue.db"
-        let remedy = "see docs/guides/spool-repair.md; requests over the sockets work meanwhile"
+        func finding(_ reason: String, _ severity: Finding.Severity = .error) -> [Finding] {
+            let remedy = "see docs/guides/spool-repair.md; requests over the sockets work meanwhile"
+            return [Finding(severity, at: path, "the spool " + reason, remedy: remedy)]
+        }
         var status = stat()
         let isThere = unsafe lstat(path, &status) == 0
         guard isThere || errno != ENOENT else {
             // Before the first start there is none.
             guard unsafe access(folders.state + "/hash.key", F_OK) == 0 else { return [] }
-            let reason = "the spool is missing; the service makes one only when it starts"
-            return [Finding(.warning, at: path, reason, remedy: remedy)]
+            return finding("is missing; the service makes one only when it starts", .warning)
         }
         guard !isThere || status.st_mode & S_IFMT == S_IFREG else {
-            return [Finding(at: path, "the spool is not a regular file", remedy: remedy)]
+            return finding("is not a regular file")
         }
         guard unsafe access(path, R_OK | W_OK) == 0 else {
-            return [
-                Finding(
-                    at: path,
-                    "the spool cannot be used (\(ErrorNumber.current))",
-                    remedy: remedy
-                )
-            ]
+            return finding("cannot be used (\(ErrorNumber.current))")
         }
         guard let failure = SpoolFile.examine(path: path) else { return [] }
-        let reason = "the spool cannot be used (\(failure.rawValue))"
-        return [Finding(at: path, reason, remedy: remedy)]
+        return finding("cannot be used (\(failure.rawValue))")
     }
 
     private func diskFindings(_ path: String) -> [Finding] {
         guard let space = machine.space(path) else { return [] }
-        let remedy = "free space, or move the state to a larger disk"
+        func finding(_ reason: String, _ severity: Finding.Severity = .error) -> [Finding] {
+            let remedy = "free space, or move the state to a larger disk"
+            return [Finding(severity, at: path, "its file system " + reason, remedy: remedy)]
+        }
         if space.isReadOnly {
             return [Finding(at: path, "its file system is read-only", remedy: "mount it writable")]
         }
         if space.freeFiles < Self.freeFilesMin {
-            let reason = "its file system has \(space.freeFiles) free inodes"
-            return [Finding(at: path, reason, remedy: remedy)]
+            return finding("has \(space.freeFiles) free inodes")
         }
         guard space.freeBytes < Self.freeBytesWanted else { return [] }
         let isLittle = space.freeBytes < Self.freeBytesMin
-        let reason = "its file system has \(space.freeBytes >> 20) MiB free"
-        return [Finding(isLittle ? .error : .warning, at: path, reason, remedy: remedy)]
+        return finding("has \(space.freeBytes >> 20) MiB free", isLittle ? .error : .warning)
     }
 
     func approvalFindings(_ configuration: DaemonConfiguration) -> [Finding] {
