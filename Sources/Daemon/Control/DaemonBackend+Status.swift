@@ -49,10 +49,7 @@ extension DaemonBackend {
         }
         parts.engine.post(.guardOverride(purges: purges, until: until))
         await parts.engine.probe()
-        parts.logger.note(
-            .guardOverridden,
-            ["count": "\(purges)", "peer.uid": "\(caller.uid)"]
-        )
+        parts.logger.note(.guardOverridden, ["count": "\(purges)", "peer.uid": "\(caller.uid)"])
         audit("override_guard", caller, ["count": "\(purges)"])
         return guardState(counts)
     }
@@ -93,14 +90,19 @@ extension DaemonBackend {
         status.refusedReload = parts.refusedReload().map {
             WireRefusedReload(refusedAt: $0.refusedAt, errors: $0.problems)
         }
-        var alarms = self.alarms(status) + (await ledgerAlarms)
+        var alarms = self.alarms(status)
+        if let alarm = await parts.ledger.health.alarm { alarms.append(alarm) }
+        if await parts.ledger.failure != nil { alarms.append(.ledgerUnwritable) }
         if try await !expiringTokens().isEmpty { alarms.append(.tokensExpiring) }
         let returned = try await returnedRechecks()
         if returned > 0 || parts.rechecks.isSampleFound { alarms.append(.dataReturned) }
         if !counts.blocked.isEmpty { alarms.append(.purgeBlocked) }
         if !parts.rechecks.overdue.isEmpty { alarms.append(.recheckOverdue) }
         if !parts.messages.failing.isEmpty { alarms.append(.messagesFailing) }
-        if let alarm = try await deadlineAlarm { alarms.append(alarm) }
+        let now = parts.now()
+        if let next = try await nextDeadline(), next <= now + DeadlineWatch.warning {
+            alarms.append(next <= now ? .deadlinePassed : .deadlineNear)
+        }
         status.alarms = alarms.map(\.code)
         return status
     }
@@ -121,7 +123,7 @@ extension DaemonBackend {
             parts: parts,
             now: now,
             counts: counts,
-            nextDeadline: try await nextDeadline,
+            nextDeadline: try await nextDeadline(),
             providers: providers,
             targets: targets,
             messages: try await attempt("status") { try await parts.state.messageQueues() },
@@ -134,22 +136,9 @@ extension DaemonBackend {
     }
 
     /// Of all open requests.
-    private var nextDeadline: WallTime? {
-        get async throws(ControlProblem) {
-            let rows = try await attempt("status") {
-                try await parts.state.deadlines(before: .distantFuture, limit: 1)
-            }
-            return rows.first?.deadlineAt
-        }
-    }
-
-    private var deadlineAlarm: StatusAlarm? {
-        get async throws(ControlProblem) {
-            let now = parts.now()
-            guard let next = try await nextDeadline, next <= now + DeadlineWatch.warning else {
-                return nil
-            }
-            return next <= now ? .deadlinePassed : .deadlineNear
+    private func nextDeadline() async throws(ControlProblem) -> WallTime? {
+        try await attempt("status") {
+            try await parts.state.deadlines(before: .distantFuture, limit: 1).first?.deadlineAt
         }
     }
 
@@ -224,14 +213,6 @@ extension DaemonBackend {
             (.queueUnwritable, queues.contains { $0.writeFailure != nil }),
         ]
         return alarms.filter(\.1).map(\.0)
-    }
-
-    private var ledgerAlarms: [StatusAlarm] {
-        get async {
-            var alarms = [await parts.ledger.health.alarm].compactMap(\.self)
-            if await parts.ledger.failure != nil { alarms.append(.ledgerUnwritable) }
-            return alarms
-        }
     }
 }
 
