@@ -261,12 +261,9 @@ extension DaemonBackend {
         let userHash = hash(user)
         let known = try await attempt("plan") { try await parts.state.identities(userHash) }
         let adapters = parts.registry.current
+        let (id, now) = (parts.generator.requestID(), parts.now())
         let order = PlanOrder(
-            order: PurgeOrder(
-                request: parts.generator.requestID(),
-                user: user,
-                cutoff: parts.now()
-            ),
+            order: PurgeOrder(request: id, user: user, cutoff: now),
             userHash: userHash,
             links: known.map {
                 PurgePlan.Link(identity: $0.id, provider: $0.provider, clientID: $0.clientID)

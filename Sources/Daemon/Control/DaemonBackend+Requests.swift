@@ -14,14 +14,10 @@ extension DaemonBackend {
         stored.userHash = filter.user.map(hash)
         stored.provider = filter.provider
         stored.ids = filter.idPrefix.flatMap(RequestID.range)
-        var cursor: RequestID?
-        if let text = filter.cursor {
-            guard let id = RequestID(text) else {
-                throw ControlProblem(.malformedQuery, "'cursor' is not one of ours")
-            }
-            cursor = id
+        let (narrowed, start) = (stored, filter.cursor.flatMap { RequestID($0) })
+        guard (start == nil) == (filter.cursor == nil) else {
+            throw ControlProblem(.malformedQuery, "'cursor' is not one of ours")
         }
-        let (narrowed, start) = (stored, cursor)
         let page = try await attempt("list") {
             try await parts.state.requestRecords(narrowed, cursor: start, limit: filter.limit)
         }
@@ -34,10 +30,8 @@ extension DaemonBackend {
 
     func show(_ id: RequestID, caller: Caller) async throws(ControlProblem) -> WireRequest {
         let record = try await record(id)
-        var wire = WireRequest(
-            RequestView(record, parts.registry.current.providers),
-            hasSteps: true
-        )
+        let providers = parts.registry.current.providers
+        var wire = WireRequest(RequestView(record, providers), hasSteps: true)
         let forgotten = try await attempt("show") {
             try await parts.state.forgotten(
                 of: record.userHash,
@@ -101,12 +95,7 @@ extension DaemonBackend {
         guard let id else { return changes }
         let record = try await record(id)
         guard !record.request.phase.isEnded else {
-            var event = WireEvent(
-                sequence: 0,
-                kind: .request,
-                at: record.updatedAt,
-                requestID: id
-            )
+            var event = WireEvent(sequence: 0, kind: .request, at: record.updatedAt, requestID: id)
             event.state = record.request.phase.state.rawValue
             event.detail = record.request.endDetail
             let last = event

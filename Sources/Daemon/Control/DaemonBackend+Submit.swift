@@ -23,7 +23,12 @@ extension DaemonBackend {
         accepted.isAnonymous = caller.isHidden
         accepted.options = submission.options
         if let idempotencyKey {
-            accepted.idempotency = idempotency(idempotencyKey, of: accepted, submission, caller)
+            let (hasher, body) = (parts.hasher, accepted.canonicalText(submission))
+            accepted.idempotency = IdempotencyKey(
+                scope: "\(caller.role.rawValue):\(caller.uid)",
+                keyHash: hasher.hash(idempotencyKey, domain: .idempotencyKey),
+                bodyFingerprint: hasher.hash(body, domain: .idempotencyKey)
+            )
         }
         accepted.isSignInWaived = caller.role == .operator
         accepted.address = try sealedAddress(of: submission)
@@ -70,10 +75,8 @@ extension DaemonBackend {
         of userHash: [UInt8]
     ) async throws(ControlProblem) -> ProvenSignIn {
         let clientID = try clientID(input.clientID, at: input.provider)
-        let verified = try await verify(
-            SignIn(clientID: clientID, idToken: input.idToken, rawNonce: input.rawNonce),
-            at: input.provider
-        )
+        let signIn = SignIn(clientID: clientID, idToken: input.idToken, rawNonce: input.rawNonce)
+        let verified = try await verify(signIn, at: input.provider)
         return parts.signIns.proven(verified, at: input.provider, of: userHash)
     }
 
@@ -84,22 +87,6 @@ extension DaemonBackend {
         case .otherSubject: ControlProblem(.subjectMismatch)
         case .recorded: ControlProblem(.internal)
         }
-    }
-
-    private func idempotency(
-        _ key: String,
-        of submission: Submission,
-        _ asked: WireSubmission,
-        _ caller: Caller
-    ) -> IdempotencyKey {
-        IdempotencyKey(
-            scope: "\(caller.role.rawValue):\(caller.uid)",
-            keyHash: parts.hasher.hash(key, domain: .idempotencyKey),
-            bodyFingerprint: parts.hasher.hash(
-                submission.canonicalText(asked),
-                domain: .idempotencyKey
-            )
-        )
     }
 }
 
@@ -128,10 +115,8 @@ extension DaemonBackend {
         let clientID = try clientID(input.clientID, at: provider)
         var subject = input.subject.map { Secret($0) }
         if input.kind == .idToken, let rawNonce = input.rawNonce {
-            let verified = try await verify(
-                SignIn(clientID: clientID, idToken: input.secret, rawNonce: rawNonce),
-                at: provider
-            )
+            let signIn = SignIn(clientID: clientID, idToken: input.secret, rawNonce: rawNonce)
+            let verified = try await verify(signIn, at: provider)
             guard subject?.isEqual(to: verified.subject) ?? true else {
                 throw ControlProblem(.subjectMismatch)
             }
@@ -251,10 +236,8 @@ extension DaemonBackend {
             throw Self.missing("id_token", "; a code alone does not show who signed in")
         }
         guard let rawNonce = input.rawNonce else { throw Self.missing("raw_nonce") }
-        let verified = try await verify(
-            SignIn(clientID: clientID, idToken: idToken, rawNonce: rawNonce),
-            at: input.provider
-        )
+        let signIn = SignIn(clientID: clientID, idToken: idToken, rawNonce: rawNonce)
+        let verified = try await verify(signIn, at: input.provider)
         let subject = SubjectHash.make(verified.subject, at: input.provider, parts.hasher)
         for identity in identities {
             let known = try await attempt("reauthorize") {
