@@ -54,10 +54,7 @@ struct CoverageReport: Equatable {
     var questions: [CoverageFinding] {
         let asked = unmapped.questions(by: \.question).map { group in
             guard group.count > 1, let question = group[0].question else { return group[0] }
-            return CoverageFinding.open(
-                group.map(\.name).joined(separator: ", "),
-                question.reason
-            )
+            return CoverageFinding.open(group.map(\.name).joined(separator: ", "), question.reason)
         }
         let restCount = asked.count - Self.questionsMax
         guard restCount > 0 else { return asked }

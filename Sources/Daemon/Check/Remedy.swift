@@ -119,10 +119,7 @@ enum Remedy {
     }
 
     private static let rows: [(words: [String], remedy: String)] = [
-        (
-            ["bytes in base64"],
-            "make a new secret for both sides: openssl rand -base64 32"
-        ),
+        (["bytes in base64"], "make a new secret for both sides: openssl rand -base64 32"),
         (
             ["allow_private_addresses"],
             "set allow_private_addresses = true if the server is your own, or correct its address"

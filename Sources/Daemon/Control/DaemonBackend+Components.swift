@@ -357,10 +357,7 @@ extension DaemonBackend {
         audit("suggest_rules", caller, ["target": "\(name)"])
         switch await suggesting.suggestion(userTable: input.userTable) {
         case .rules(let text):
-            return WireSuggestion(
-                name: name.rawValue,
-                configuration: section.text(withRules: text)
-            )
+            return WireSuggestion(name: name.rawValue, configuration: section.text(withRules: text))
         case .refused(let reason): throw ControlProblem(.suggestionRefused, reason)
         case .failure(let failure):
             throw ControlProblem(

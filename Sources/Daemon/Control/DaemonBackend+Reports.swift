@@ -69,9 +69,7 @@ extension DaemonBackend {
             }
     }
 
-    private static func sum(
-        _ days: [[RequestKind: PeriodTotals]]
-    ) -> [RequestKind: PeriodTotals] {
+    private static func sum(_ days: [[RequestKind: PeriodTotals]]) -> [RequestKind: PeriodTotals] {
         days.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
     }
 
@@ -203,11 +201,7 @@ struct LeftData {
         guard let scope = scopes[group.scope] else { return }
         var rows: [Place: Int] = [:]
         for data in KeptData.find(in: group.work, scope) where data.rowCount > 0 {
-            let place = Place(
-                target: data.target.rawValue,
-                table: data.table,
-                reason: data.reason
-            )
+            let place = Place(target: data.target.rawValue, table: data.table, reason: data.reason)
             rows[place, default: 0] += data.rowCount
         }
         if !group.work.isLookedFor {

@@ -175,10 +175,7 @@ extension DaemonBackend {
     }
 
     private static func refused(_ cause: String) -> ControlProblem {
-        ControlProblem(
-            .reauthorizationRefused,
-            errors: [.init(field: "id_token", message: cause)]
-        )
+        ControlProblem(.reauthorizationRefused, errors: [.init(field: "id_token", message: cause)])
     }
 
     /// Takes a fresh sign-in; where the provider issues id tokens, one is required.

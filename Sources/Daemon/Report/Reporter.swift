@@ -88,12 +88,7 @@ struct Reporter: EngineObserver {
         logger.note(event, facts().merging(["request.id": "\(id)"]) { _, id in id })
     }
 
-    private func note(
-        _ verdict: Verdict,
-        at provider: ProviderName,
-        of id: RequestID,
-        calls: Int
-    ) {
+    private func note(_ verdict: Verdict, at provider: ProviderName, of id: RequestID, calls: Int) {
         // Made only for a level that is read: each request has a verdict.
         func facts() -> Logger.Metadata {
             var facts: Logger.Metadata = [
