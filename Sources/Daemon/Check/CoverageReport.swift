@@ -72,6 +72,17 @@ extension DaemonConfiguration {
             return store.sharesDatabase(with: other) && store.naming == other.naming
         }
     }
+
+    /// One sentence where a store, or a part of it, has no time cutoff.
+    fileprivate func cutoffAdvice(_ target: TargetConfiguration) -> [String] {
+        guard let withoutTimestamps = withoutTimestamps(target) else { return [] }
+        let remedy =
+            (target.store.cutoff.remedy.map { $0 + ", or " } ?? "") + "never give an id again"
+        return [
+            "there is no time cutoff (\(withoutTimestamps)): what is newer than a request goes with"
+                + " it, also that of a later account with the same id; \(remedy)"
+        ]
+    }
 }
 
 /// What a check of a target found, in sentences.
@@ -139,18 +150,5 @@ struct CheckedTarget {
             reported += found
         }
         return reported
-    }
-}
-
-extension DaemonConfiguration {
-    /// One sentence where a store, or a part of it, has no time cutoff.
-    fileprivate func cutoffAdvice(_ target: TargetConfiguration) -> [String] {
-        guard let withoutTimestamps = withoutTimestamps(target) else { return [] }
-        let remedy =
-            (target.store.cutoff.remedy.map { $0 + ", or " } ?? "") + "never give an id again"
-        return [
-            "there is no time cutoff (\(withoutTimestamps)): what is newer than a request goes with"
-                + " it, also that of a later account with the same id; \(remedy)"
-        ]
     }
 }

@@ -143,8 +143,6 @@ struct SectionCheck: Sendable {
     /// The key, behind its file and line.
     func place(_ key: String) -> String { "\(configuration.places[key] ?? path): \(key)" }
 
-    // MARK: Providers
-
     func findings(_ provider: ProviderConfiguration) async -> [Finding] {
         let key = "provider.\(provider.name)"
         let guide = Remedy.guide(ofProvider: provider.kindName)
@@ -203,8 +201,6 @@ struct SectionCheck: Sendable {
         unsafe access(path, R_OK) == 0 ? nil : "cannot be read (\(ErrorNumber.current))"
     }
 
-    // MARK: Targets
-
     fileprivate func checked(_ target: TargetConfiguration) async -> Checked {
         let key = "target.\(target.name)"
         let guide = Remedy.guide(ofStore: type(of: target.store).name)
@@ -244,57 +240,7 @@ struct SectionCheck: Sendable {
         await made.shutdown()
         return checked
     }
-}
 
-private struct Checked {
-    var findings: [Finding]
-    /// What else is known of a target.
-    var search: Search?
-
-    struct Search {
-        let target: TargetConfiguration
-        let place: String
-        let guide: String
-        /// Empty where nothing was searched.
-        let found: [CoverageFinding]
-        let inspected: TargetFindings
-
-        func findings(_ report: CoverageReport) -> [Finding] {
-            let remedy = "see \(guide)"
-            let advice = report.advice.map { Finding(.warning, at: place, $0, remedy: remedy) }
-            let parts = report.sampled.map { part in
-                Finding(
-                    part.isUnread ? .unexamined : .warning,
-                    at: "\(place): \(part.name)",
-                    "it was not searched whole for user data: \(part.reason)",
-                    remedy: part.isUnread
-                        ? "grant what it names, if anything, and run the check again"
-                        : "see docs/guides/stores.md"
-                )
-            }
-            return advice + parts
-                + report.questions.map { finding in
-                    Finding(
-                        .warning,
-                        at: "\(place): \(finding.name)",
-                        "it looks like user data that nothing erases: \(finding.reason)",
-                        remedy: "give it a rule, or keep it with a reason; see \(guide)"
-                    )
-                }
-        }
-    }
-}
-
-extension DaemonConfiguration {
-    /// A text of the file, by the name of its key.
-    fileprivate func value(of key: String) -> String? {
-        let name = key.split(separator: ".").last.map(String.init) ?? ""
-        return sections.first { "\($0.label).\(name)" == key }?.text(name)
-    }
-}
-
-/// Subscribers and the mail server; nothing is sent to them.
-extension SectionCheck {
     private static let messageGuide = "docs/guides/messages.md"
 
     func findings(_ subscriber: SubscriberConfiguration) async -> [Finding] {
@@ -330,10 +276,7 @@ extension SectionCheck {
                 + " sendmail to use server"
         return [Finding(at: place(key), reason, remedy: "\(remedy) (\(Self.messageGuide)#mail)")]
     }
-}
 
-/// Queues; nothing is read from them.
-extension SectionCheck {
     private static let queueGuide = "docs/guides/submit-in-the-same-transaction.md"
 
     func findings(_ queue: QueueConfiguration) async -> [Finding] {
@@ -389,5 +332,51 @@ extension SectionCheck {
         case .ioError, .missing, .refused, .inWAL, .largeWAL, .corrupt, .unopenable, .diskFull:
             ("the server lacks space or memory", "free some")
         }
+    }
+}
+
+private struct Checked {
+    var findings: [Finding]
+    /// What else is known of a target.
+    var search: Search?
+
+    struct Search {
+        let target: TargetConfiguration
+        let place: String
+        let guide: String
+        /// Empty where nothing was searched.
+        let found: [CoverageFinding]
+        let inspected: TargetFindings
+
+        func findings(_ report: CoverageReport) -> [Finding] {
+            let remedy = "see \(guide)"
+            let advice = report.advice.map { Finding(.warning, at: place, $0, remedy: remedy) }
+            let parts = report.sampled.map { part in
+                Finding(
+                    part.isUnread ? .unexamined : .warning,
+                    at: "\(place): \(part.name)",
+                    "it was not searched whole for user data: \(part.reason)",
+                    remedy: part.isUnread
+                        ? "grant what it names, if anything, and run the check again"
+                        : "see docs/guides/stores.md"
+                )
+            }
+            return advice + parts
+                + report.questions.map { finding in
+                    Finding(
+                        .warning,
+                        at: "\(place): \(finding.name)",
+                        "it looks like user data that nothing erases: \(finding.reason)",
+                        remedy: "give it a rule, or keep it with a reason; see \(guide)"
+                    )
+                }
+        }
+    }
+}
+
+extension DaemonConfiguration {
+    fileprivate func value(of key: String) -> String? {
+        let name = key.split(separator: ".").last.map(String.init) ?? ""
+        return sections.first { "\($0.label).\(name)" == key }?.text(name)
     }
 }

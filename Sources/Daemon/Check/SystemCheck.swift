@@ -111,6 +111,28 @@ struct SystemCheck: Sendable {
             : counted(errors, "error") + ", " + counted(warnings, "warning")
         return ((found.map(\.text) + [end]).joined(separator: "\n"), status)
     }
+
+    func groupFindings(_ configuration: DaemonConfiguration) -> [Finding] {
+        let server = configuration.server
+        let groups: [(key: String, name: String?)] = [
+            ("server.operator_group", server.operatorGroup),
+            ("server.submit_group", server.submitGroup),
+            ("server.viewer_group", server.viewerGroup),
+        ]
+        return groups.compactMap { key, name -> Finding? in
+            do throws(DaemonError) {
+                _ = try SocketGroup.id(of: name, key)
+                return nil
+            } catch {
+                let place = place(of: key, in: configuration) + ": \(key)"
+                let reason =
+                    "the system knows no group '\(name ?? "")': only root and the service's user"
+                    + " can use the socket"
+                let remedy = "create it with groupadd --system, or correct the name"
+                return Finding(at: place, reason, remedy: remedy)
+            }
+        }
+    }
 }
 
 extension Duration {
@@ -133,31 +155,6 @@ extension DiskSpace {
         // Some file systems make their inodes as they go and count none.
         freeFiles = status.f_files == 0 ? .max : UInt64(status.f_favail)
         isReadOnly = status.f_flag & 1 != 0  // ST_RDONLY of statvfs(3)
-    }
-}
-
-/// The groups of the sockets that the service makes where systemd passes none.
-extension SystemCheck {
-    func groupFindings(_ configuration: DaemonConfiguration) -> [Finding] {
-        let server = configuration.server
-        let groups: [(key: String, name: String?)] = [
-            ("server.operator_group", server.operatorGroup),
-            ("server.submit_group", server.submitGroup),
-            ("server.viewer_group", server.viewerGroup),
-        ]
-        return groups.compactMap { key, name -> Finding? in
-            do throws(DaemonError) {
-                _ = try SocketGroup.id(of: name, key)
-                return nil
-            } catch {
-                let place = place(of: key, in: configuration) + ": \(key)"
-                let reason =
-                    "the system knows no group '\(name ?? "")': only root and the service's user"
-                    + " can use the socket"
-                let remedy = "create it with groupadd --system, or correct the name"
-                return Finding(at: place, reason, remedy: remedy)
-            }
-        }
     }
 }
 

@@ -253,9 +253,7 @@ extension DaemonBackend {
         audit(verb, caller)
         return hold
     }
-}
 
-extension DaemonBackend {
     /// The cutoff of a dry run is now: as if the request were made at this moment.
     func makePlan(for user: UserID, caller: Caller) async throws(ControlProblem) -> WirePlan {
         let userHash = hash(user)

@@ -309,33 +309,7 @@ extension DaemonBackend {
                 + (reasons.count > 3 ? "; and \(reasons.count - 3) more reasons" : "")
         ]
     }
-}
 
-extension WireHealth {
-    /// What a check found, in one sentence.
-    fileprivate mutating func summarize() {
-        func headline(_ found: [String]?) -> String? {
-            guard let found, let first = found.first else { return nil }
-            return first + (found.count > 1 ? "; and \(found.count - 1) more" : "")
-        }
-        summary =
-            if let finding = headline(findings) {
-                "'\(name)' does not work: \(finding)"
-            } else if state == .known(.paused) {
-                "'\(name)' answers as its configuration expects, and stays paused"
-                    + " (\(detail ?? "no reason known")) until it is resumed"
-            } else if let place = headline(uncovered) {
-                "'\(name)' works, but has data without a rule: \(place)"
-            } else if let place = headline(unexamined) {
-                "'\(name)' works, but could not be searched for user data: \(place)"
-            } else {
-                "'\(name)' works: it answered as its configuration expects"
-            }
-    }
-}
-
-/// Rules that the service writes.
-extension DaemonBackend {
     func suggest(
         _ input: SuggestInput,
         target name: TargetName,
@@ -366,24 +340,7 @@ extension DaemonBackend {
             )
         }
     }
-}
 
-extension SettingsSection {
-    /// The section of a target as TOML, with other rules; its keys stay.
-    func text(withRules rules: String) -> String {
-        let given = EffectiveConfiguration(isComplete: false)
-        let lines =
-            ["# Suggested by expungectl from the live schema. Nothing of it is in effect yet."]
-            + ["[[target]]"] + given.lines(of: self)
-        let keys = children.filter { $0.scope == .key }.map { key in
-            (["", "[[target.key]]"] + given.lines(of: key)).joined(separator: "\n") + "\n"
-        }
-        return lines.joined(separator: "\n") + "\n\n" + rules + keys.joined()
-    }
-}
-
-/// The configuration in force.
-extension DaemonBackend {
     func settings(
         _ view: SettingsView,
         caller: Caller
@@ -398,5 +355,41 @@ extension DaemonBackend {
             configuration: writer.text(of: configuration.sections),
             needRestart: waiting.map(\.key)
         )
+    }
+}
+
+extension WireHealth {
+    fileprivate mutating func summarize() {
+        func headline(_ found: [String]?) -> String? {
+            guard let found, let first = found.first else { return nil }
+            return first + (found.count > 1 ? "; and \(found.count - 1) more" : "")
+        }
+        summary =
+            if let finding = headline(findings) {
+                "'\(name)' does not work: \(finding)"
+            } else if state == .known(.paused) {
+                "'\(name)' answers as its configuration expects, and stays paused"
+                    + " (\(detail ?? "no reason known")) until it is resumed"
+            } else if let place = headline(uncovered) {
+                "'\(name)' works, but has data without a rule: \(place)"
+            } else if let place = headline(unexamined) {
+                "'\(name)' works, but could not be searched for user data: \(place)"
+            } else {
+                "'\(name)' works: it answered as its configuration expects"
+            }
+    }
+}
+
+extension SettingsSection {
+    /// The section of a target as TOML, with other rules; its keys stay.
+    func text(withRules rules: String) -> String {
+        let given = EffectiveConfiguration(isComplete: false)
+        let lines =
+            ["# Suggested by expungectl from the live schema. Nothing of it is in effect yet."]
+            + ["[[target]]"] + given.lines(of: self)
+        let keys = children.filter { $0.scope == .key }.map { key in
+            (["", "[[target.key]]"] + given.lines(of: key)).joined(separator: "\n") + "\n"
+        }
+        return lines.joined(separator: "\n") + "\n\n" + rules + keys.joined()
     }
 }

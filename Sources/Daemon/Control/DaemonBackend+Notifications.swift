@@ -110,9 +110,7 @@ extension DaemonBackend {
             "Your request was received. A person has to check it: please contact support."
         }
     }
-}
 
-extension DaemonBackend {
     func messages(
         _ query: MessageQuery,
         caller: Caller

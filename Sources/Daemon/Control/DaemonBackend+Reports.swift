@@ -40,7 +40,6 @@ extension DaemonBackend {
         }
     }
 
-    /// By kind, day and month.
     private func addRequests(to report: inout WireReport, _ zone: TimeZoneRules) async throws {
         let month = report.month
         report.gaps = try await parts.state.gaps(in: report.from..<report.until)
@@ -135,9 +134,7 @@ extension DaemonBackend {
             }
         }.sorted { $0.target < $1.target }
     }
-}
 
-extension DaemonBackend {
     /// The index of open requests is read at most once in this time, however often the page is.
     private static let overviewLifetime = Duration.seconds(5)
     /// A report reads all requests of the month.
@@ -190,10 +187,8 @@ struct LeftData {
     private var keptByPlace: [Place: WireReportKept] = [:]
     private var copiesByPlace: [Place: WireReportCopies] = [:]
 
-    /// Sorted by store, table and reason.
     var kept: [WireReportKept] { keptByPlace.sorted { $0.key < $1.key }.map(\.value) }
 
-    /// Sorted by store and by what keeps them.
     var copies: [WireReportCopies] { copiesByPlace.sorted { $0.key < $1.key }.map(\.value) }
 
     /// ``scopes`` has the group's.

@@ -135,7 +135,6 @@ extension DaemonBackend {
         ).text
     }
 
-    /// Of all open requests.
     private func nextDeadline() async throws(ControlProblem) -> WallTime? {
         try await attempt("status") {
             try await parts.state.deadlines(before: .distantFuture, limit: 1).first?.deadlineAt
@@ -214,9 +213,7 @@ extension DaemonBackend {
         ]
         return alarms.filter(\.1).map(\.0)
     }
-}
 
-extension DaemonBackend {
     func vault(caller: Caller) async throws(ControlProblem) -> WireVault {
         let use = try await attempt("vault") { try await parts.state.vaultKeyUse() }
         var answer = WireVault(
@@ -273,6 +270,5 @@ enum StatusAlarm: String, Sendable, CaseIterable {
     case queueQuarantined, queueUnwritable, stateRolledBack, ledgerDamaged, ledgerUnwritable
     case tokensExpiring, dataReturned, purgeBlocked, recheckOverdue, messagesFailing
 
-    /// Such as `spool_in_wal`.
     var code: String { rawValue.snakeCased }
 }

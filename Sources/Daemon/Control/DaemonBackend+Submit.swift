@@ -88,23 +88,7 @@ extension DaemonBackend {
         case .recorded: ControlProblem(.internal)
         }
     }
-}
 
-extension Submission {
-    /// Equal for equal submissions; no part can hold a NUL.
-    fileprivate func canonicalText(_ asked: WireSubmission) -> String {
-        let providers = options.providers?.map(\.rawValue).sorted().joined(separator: ",")
-        var parts = [
-            "body", kind.rawValue, user.exposeText(), options.graceSeconds.map(String.init) ?? "-",
-            providers ?? "-", options.reason.map { "=" + $0 } ?? "-",
-            options.accountCreatedAt.map { String($0.unixMilliseconds) } ?? "-",
-        ]
-        if let address = asked.notifyEmail { parts += [address.text, asked.language.rawValue] }
-        return parts.joined(separator: "\u{0}")
-    }
-}
-
-extension DaemonBackend {
     /// Also while the intake is paused: an authorization code does not live long enough to wait.
     func putCredential(
         _ input: CredentialInput,
@@ -278,6 +262,20 @@ extension DaemonBackend {
         case .inUse:
             throw ControlProblem(.deletionInProgress, "an open request still needs the identity")
         }
+    }
+}
+
+extension Submission {
+    /// Equal for equal submissions; no part can hold a NUL.
+    fileprivate func canonicalText(_ asked: WireSubmission) -> String {
+        let providers = options.providers?.map(\.rawValue).sorted().joined(separator: ",")
+        var parts = [
+            "body", kind.rawValue, user.exposeText(), options.graceSeconds.map(String.init) ?? "-",
+            providers ?? "-", options.reason.map { "=" + $0 } ?? "-",
+            options.accountCreatedAt.map { String($0.unixMilliseconds) } ?? "-",
+        ]
+        if let address = asked.notifyEmail { parts += [address.text, asked.language.rawValue] }
+        return parts.joined(separator: "\u{0}")
     }
 }
 

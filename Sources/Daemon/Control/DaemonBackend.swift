@@ -77,9 +77,7 @@ struct DaemonBackend: ControlBackend {
         case .failure(let refusal): throw ControlProblem(rejection: refusal.reason)
         }
     }
-}
 
-extension DaemonBackend {
     func hosts(caller: Caller) async throws(ControlProblem) -> WireList<WireHost> {
         guard let shared = parts.shared else { return WireList([]) }
         let found = try await attempt("hosts") { try await shared.hosts() }
@@ -112,7 +110,6 @@ extension DaemonBackend {
     }
 }
 
-/// What the control API works with.
 struct BackendParts: Sendable {
     let state: StateDatabase
     /// `nil` for a state in a file.
@@ -155,7 +152,6 @@ struct BackendParts: Sendable {
     let spoolHealth: @Sendable () -> SpoolHealth
     /// By the configured names.
     var queueHealth: @Sendable () -> [String: SpoolHealth] = { [:] }
-    /// The last reload, if it was refused.
     var refusedReload: @Sendable () -> RefusedReload? = { nil }
     let reload: @Sendable () async throws(ControlProblem) -> ReloadResult
 }

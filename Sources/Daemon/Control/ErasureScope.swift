@@ -187,7 +187,6 @@ struct ErasureScope: Codable, Hashable, Sendable {
 
     func target(_ name: TargetName) -> Target? { targets.first { $0.name == name.rawValue } }
 
-    /// True of every deletion, whatever is configured.
     private static let notInScope = [
         "stores that are not configured as a target of this service",
         "data that was handed to others, also by the providers named here",

@@ -256,19 +256,7 @@ struct Metrics: Sendable {
         let text = labels.map { "\($0)=\"\($1)\"" }.joined(separator: ",")
         return "expunged_\(name)\(text.isEmpty ? "" : "{\(text)}") \(value)"
     }
-}
 
-extension LaneHealth.Breaker {
-    fileprivate var label: String {
-        switch self {
-        case .closed: "closed"
-        case .open: "open"
-        case .probing: "probing"
-        }
-    }
-}
-
-extension Metrics {
     private var erasures: [String] {
         Self.histogram(
             "erasure_duration_seconds",
@@ -350,9 +338,7 @@ extension Metrics {
         let whole = Int(number)
         return Double(whole) == number ? "\(whole)" : "\(number)"
     }
-}
 
-extension Metrics {
     private var messageFamilies: [String] {
         func samples(_ value: (SubscriberQueue) -> Int) -> [Sample] {
             messages.map { ([("subscriber", $0.name.rawValue)], Int64(value($0))) }
@@ -377,6 +363,16 @@ extension Metrics {
                 let labels = [("subscriber", queue.name.rawValue), ("outcome", outcome)]
                 return (labels, Int64(attempts[key] ?? 0))
             }
+        }
+    }
+}
+
+extension LaneHealth.Breaker {
+    fileprivate var label: String {
+        switch self {
+        case .closed: "closed"
+        case .open: "open"
+        case .probing: "probing"
         }
     }
 }

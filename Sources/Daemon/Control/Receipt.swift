@@ -80,8 +80,6 @@ struct Receipt: Sendable {
         ["uid": .integer(Int64(note.uid)), "reason": .string(note.reason)]
     }
 
-    // MARK: Summary
-
     private func names(_ works: [PurgeWork]) -> String {
         works.map { "'\($0.target)'" }.joined(separator: ", ")
     }

@@ -44,7 +44,6 @@ struct ReceiptStatement: Sendable {
         scope.controller.map { ["name": JSONValue($0.name), "contact": JSONValue($0.contact)] }
     }
 
-    /// Of a deletion only.
     private var recipients: JSONValue? {
         guard request.kind == .deleteAccount, let recipients = scope.recipients else { return nil }
         let items = recipients.map { recipient -> JSONValue in
@@ -177,7 +176,6 @@ struct ErasureHorizon: Sendable {
         return value.members
     }
 
-    /// Of one target.
     func members(of work: PurgeWork) -> [JSONValue.Member] {
         var backupsEndAt: WallTime?
         if let kept = kept(work.target), kept > .zero {
@@ -220,7 +218,6 @@ struct ErasureHorizon: Sendable {
 }
 
 extension JSONValue {
-    /// Of an object; none of anything else.
     var members: [Member] { if case .object(let members) = self { members } else { [] } }
 }
 

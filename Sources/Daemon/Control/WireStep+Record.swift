@@ -164,10 +164,7 @@ extension WireStep {
         guard let start, let end else { return nil }
         return max(0, end.since(start).milliseconds)
     }
-}
 
-/// What comes before the first revocation.
-extension WireStep {
     init?(lookupOf request: Request) {
         guard let lookup = request.lookup else { return nil }
         let open = Self.openState(request, false, lookup.retryAt)
