@@ -21,19 +21,13 @@ struct Reporter: EngineObserver {
             measurements.erased(after: end.since(request.acceptedAt))
         }
         let detail = request.phase.parkReason?.rawValue ?? request.endDetail
-        hub.tell(
-            LiveChange(
-                request: request.id,
-                at: now(),
-                fact: .request(request.phase.state, detail: detail)
-            )
-        )
+        let fact = LiveChange.Fact.request(request.phase.state, detail: detail)
+        hub.tell(LiveChange(request: request.id, at: now(), fact: fact))
     }
 
     func announced(_ announcement: Announcement, of id: RequestID) {
         switch announcement {
-        case .parked(.quarantined, _, _):
-            note(.requestQuarantined, of: id)
+        case .parked(.quarantined, _, _): note(.requestQuarantined, of: id)
         case .parked(.providerPaused, _, _), .parked(.targetPaused, _, _),
             .parked(.massDeletionGuard, _, _), .parked(.clockBehind, _, _):
             // One entry on what they wait for stands for all.
@@ -43,8 +37,7 @@ struct Reporter: EngineObserver {
             if let provider { facts["provider"] = "\(provider)" }
             if let answer { facts["error"] = "\(answer.text)" }
             note(.requestParked, of: id, facts)
-        case .resumed:
-            note(.requestReleased, of: id)
+        case .resumed: note(.requestReleased, of: id)
         case .verdict(let provider, let verdict, let calls):
             measurements.decided(verdict, at: provider)
             note(verdict, at: provider, of: id, calls: calls)
@@ -52,31 +45,18 @@ struct Reporter: EngineObserver {
             note(.notRevoked, of: id, ["provider": "\(provider)", "error": "seal_broken"])
         case .vaultKeyMissing(let provider):
             note(.vaultSealed, of: id, ["provider": "\(provider)", "error": "unknown_vault_key"])
-        case .approved:
-            note(.requestApproved, of: id)
-        case .planChanged:
-            note(.planChanged, of: id)
-        case .purgeStarted:
-            note(.purgeStarted, of: id)
-        case .remainingRows(let target):
-            note(.rowsRemaining, of: id, ["target": "\(target)"])
+        case .approved: note(.requestApproved, of: id)
+        case .planChanged: note(.planChanged, of: id)
+        case .purgeStarted: note(.purgeStarted, of: id)
+        case .remainingRows(let target): note(.rowsRemaining, of: id, ["target": "\(target)"])
         case .blocked(let target, let obstacle):
-            note(
-                .purgeBlocked,
-                of: id,
-                [
-                    "target": "\(target)", "error": "\(obstacle.kind.rawValue)",
-                    "detail": "\(obstacle.text)",
-                ]
-            )
-        case .completed:
-            note(.requestCompleted, of: id, ["state": "completed"])
-        case .nothingErased:
-            note(.nothingErased, of: id)
-        case .cancelled:
-            note(.requestCancelled, of: id)
-        case .abandoned:
-            note(.requestAbandoned, of: id)
+            var facts: Logger.Metadata = ["target": "\(target)", "detail": "\(obstacle.text)"]
+            facts["error"] = "\(obstacle.kind.rawValue)"
+            note(.purgeBlocked, of: id, facts)
+        case .completed: note(.requestCompleted, of: id, ["state": "completed"])
+        case .nothingErased: note(.nothingErased, of: id)
+        case .cancelled: note(.requestCancelled, of: id)
+        case .abandoned: note(.requestAbandoned, of: id)
         }
     }
 
@@ -110,13 +90,11 @@ struct Reporter: EngineObserver {
         case .providerPaused(let name, let reason):
             logger.note(.providerPaused, ["provider": "\(name)", "error": "\(reason)"])
             paused.fire()
-        case .providerResumed(let name):
-            logger.note(.providerResumed, ["provider": "\(name)"])
+        case .providerResumed(let name): logger.note(.providerResumed, ["provider": "\(name)"])
         case .targetPaused(let name, let reason):
             logger.note(.targetPaused, ["target": "\(name)", "error": "\(reason)"])
             paused.fire()
-        case .targetResumed(let name):
-            logger.note(.targetResumed, ["target": "\(name)"])
+        case .targetResumed(let name): logger.note(.targetResumed, ["target": "\(name)"])
         case .outageBegan(let name, let reason):
             logger.note(.outageBegan, ["provider": "\(name)", "error": "\(reason)"])
         case .outageEnded(let name, let client):
@@ -125,26 +103,20 @@ struct Reporter: EngineObserver {
             logger.note(.outageEnded, facts)
         case .targetStuck(let name, let reason):
             logger.note(.targetStuck, ["target": "\(name)", "error": "\(reason)"])
-        case .targetGoesOn(let name):
-            logger.note(.targetGoesOn, ["target": "\(name)"])
-        case .guardTripped:
-            logger.note(.guardTripped)
-        case .subjectMismatch(let name):
-            logger.note(.subjectMismatch, ["provider": "\(name)"])
+        case .targetGoesOn(let name): logger.note(.targetGoesOn, ["target": "\(name)"])
+        case .guardTripped: logger.note(.guardTripped)
+        case .subjectMismatch(let name): logger.note(.subjectMismatch, ["provider": "\(name)"])
         case .codeLost(let name, let phase, let answer):
             var facts: Logger.Metadata = ["provider": "\(name)", "detail": "\(phase.rawValue)"]
             if let answer { facts["error"] = "\(answer.text)" }
             logger.note(.codeExpired, facts)
-        case .tokenRotated(let name):
-            tokens.rotations.count(name)
+        case .tokenRotated(let name): tokens.rotations.count(name)
         case .tokenRenewed(let name, let result):
             tokens.renewals.count(TokenCounter.Renewal(provider: name, result: result))
         case .tokensExpiring(let name, let count):
             logger.note(.tokensExpiring, ["provider": "\(name)", "count": "\(count)"])
-        case .spoolNotRead(let count):
-            logger.note(.spoolNotRead, ["count": "\(count)"])
-        case .clockBehind:
-            logger.note(.clockBehind)
+        case .spoolNotRead(let count): logger.note(.spoolNotRead, ["count": "\(count)"])
+        case .clockBehind: logger.note(.clockBehind)
         case .called(let name, let failure, let duration):
             measurements.called(name, failure, duration)
         case .purged(let name, let answers, let duration):
