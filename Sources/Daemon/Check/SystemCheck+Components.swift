@@ -299,8 +299,7 @@ struct SectionCheck: Sendable {
 
     private static func texts(_ failure: SpoolFailure) -> (reason: String, remedy: String) {
         switch failure {
-        case .unreachable:
-            ("no server answers", "start the server, or correct its address")
+        case .unreachable: ("no server answers", "start the server, or correct its address")
         case .tls:
             (
                 "the server offers no TLS, or its certificate is not trusted",
@@ -319,15 +318,13 @@ struct SectionCheck: Sendable {
             )
         case .locked, .slow:
             ("the server does not answer in time", "end the transaction that holds the tables")
-        case .readOnly:
-            ("the server is a replica or read-only", "name the primary")
+        case .readOnly: ("the server is a replica or read-only", "name the primary")
         case .wrongSchema:
             (
                 "its tables are missing, or others than the documented ones",
                 "make them with the SQL file below /usr/share/doc/expunged/examples"
             )
-        case .newerVersion:
-            ("a newer expunged made its tables", "install that version")
+        case .newerVersion: ("a newer expunged made its tables", "install that version")
         // The rest is of files.
         case .ioError, .missing, .refused, .inWAL, .largeWAL, .corrupt, .unopenable, .diskFull:
             ("the server lacks space or memory", "free some")

@@ -18,8 +18,7 @@ extension DaemonBackend {
             await parts.holdTurn.enter()
             defer { parts.holdTurn.leave() }
             return try await take(action, on: id, caller)
-        case .cancel, .retry, .approve, .abandon:
-            return try await take(action, on: id, caller)
+        case .cancel, .retry, .approve, .abandon: return try await take(action, on: id, caller)
         }
     }
 
@@ -50,10 +49,8 @@ extension DaemonBackend {
         if try await !isHeldByUser(after: action, record) {
             let event = try event(of: action, caller)
             switch try await attempt(action.verb, { try await parts.engine.operate(id, event) }) {
-            case .done:
-                break
-            case .refused(let refusal):
-                throw Self.problem(refusal, action, record.request)
+            case .done: break
+            case .refused(let refusal): throw Self.problem(refusal, action, record.request)
             case .notOpen:
                 throw Self.problem(.alreadyEnded, action, try await self.record(id).request)
             }
@@ -71,8 +68,7 @@ extension DaemonBackend {
     ) async throws(ControlProblem) -> Bool {
         let id = record.request.id
         switch action {
-        case .cancel, .retry, .approve, .abandon:
-            return false
+        case .cancel, .retry, .approve, .abandon: return false
         case .hold(let reason):
             try await attempt("hold") {
                 try await parts.state.setOwnHold(true, reason: reason, of: id)
@@ -164,8 +160,7 @@ extension DaemonBackend {
             action == .cancel && request.phase == .completed
                 ? ControlProblem(.tooLate, "the request has completed")
                 : ControlProblem(.wrongState, "the request has ended")
-        case .nothingToAbandon:
-            ControlProblem(.wrongState, "no revocation is left to give up")
+        case .nothingToAbandon: ControlProblem(.wrongState, "no revocation is left to give up")
         case .notOnHold: ControlProblem(.wrongState, "the request itself is not on hold")
         case .holdExists: ControlProblem(.wrongState, "another hold has that name")
         case .deletionInProgress: ControlProblem(.deletionInProgress)
@@ -187,16 +182,11 @@ extension DaemonBackend {
     private func report(_ action: RequestAction, on id: RequestID, _ caller: Caller) {
         var facts: Logger.Metadata = ["request.id": "\(id)"]
         switch action {
-        case .cancel, .retry:
-            break
-        case .hold:
-            parts.logger.note(.holdPlaced, facts)
-        case .release:
-            parts.logger.note(.holdReleased, facts)
-        case .approve(let plan):
-            facts["detail"] = "\(plan)"
-        case .abandon(_, let provider):
-            if let provider { facts["provider"] = "\(provider)" }
+        case .cancel, .retry: break
+        case .hold: parts.logger.note(.holdPlaced, facts)
+        case .release: parts.logger.note(.holdReleased, facts)
+        case .approve(let plan): facts["detail"] = "\(plan)"
+        case .abandon(_, let provider): facts["provider"] = provider.map { "\($0)" }
         }
         audit(action.verb, caller, facts)
     }

@@ -256,14 +256,12 @@ extension DaemonBackend {
             health.waiting = max(counts?.values.reduce(0, +) ?? 0, lane.waitingCount)
         }
         switch lane.breaker {
-        case .closed:
-            break
+        case .closed: break
         case .open(let until, _):
             health.state = .known(.broken)
             health.detail = "breaker_open"
             if until > parts.now() { health.retryAt = until }
-        case .probing:
-            health.state = .known(.probing)
+        case .probing: health.state = .known(.probing)
         }
         return health
     }

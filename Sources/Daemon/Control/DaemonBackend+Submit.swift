@@ -47,14 +47,10 @@ extension DaemonBackend {
                 providers: parts.registry.current.providers
             )
             return WireRequest(view, hasSteps: true)
-        case .same(let id)?:
-            return try await show(id, caller: caller)
-        case .rejected(let reason)?:
-            throw ControlProblem(rejection: reason)
-        case .unproven(let outcome)?:
-            throw Self.problem(outcome)
-        case nil:
-            throw ControlProblem(.internal)
+        case .same(let id)?: return try await show(id, caller: caller)
+        case .rejected(let reason)?: throw ControlProblem(rejection: reason)
+        case .unproven(let outcome)?: throw Self.problem(outcome)
+        case nil: throw ControlProblem(.internal)
         }
     }
 
@@ -147,8 +143,7 @@ extension DaemonBackend {
             return try await adapter.verify(signIn)
         } catch {
             switch error.kind {
-            case .malformedIDToken:
-                throw ControlProblem(.malformedIDToken)
+            case .malformedIDToken: throw ControlProblem(.malformedIDToken)
             case .keysUnavailable:
                 throw ControlProblem(.unavailable, "the provider's keys cannot be read now")
             case .unknownKey, .badSignature, .wrongIssuer, .wrongAudience, .expired,

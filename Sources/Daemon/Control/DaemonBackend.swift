@@ -30,8 +30,7 @@ struct DaemonBackend: ControlBackend {
 
     private func problem(_ error: any Error, during step: String) -> ControlProblem {
         switch error {
-        case let problem as ControlProblem:
-            return problem
+        case let problem as ControlProblem: return problem
         case let failure as StorageError where failure.kind == .diskFull:
             return ControlProblem(
                 .unavailable,
@@ -40,14 +39,11 @@ struct DaemonBackend: ControlBackend {
             )
         case let failure as any StoreFailure where failure.isRetryable:
             return ControlProblem(.unavailable, retryAfter: RetryPolicy.caller.first)
-        case is CancellationError:
-            return ControlProblem(.unavailable, "the daemon is stopping")
+        case is CancellationError: return ControlProblem(.unavailable, "the daemon is stopping")
         case let error as VaultError where error.kind == .sealed:
             return ControlProblem(.vaultSealed)
-        case let error as VaultError:
-            return logged("\(error)", step)
-        case let failure as any StoreFailure:
-            return logged("\(failure)", step)
+        case let error as VaultError: return logged("\(error)", step)
+        case let failure as any StoreFailure: return logged("\(failure)", step)
         default:
             // The text of an error that is not ours might quote a value.
             return logged("\(type(of: error))", step)

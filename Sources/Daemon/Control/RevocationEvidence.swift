@@ -71,8 +71,7 @@ struct RevocationEvidence {
             "The provider answered that this user has no grant for this application any more."
         case .notification?:
             "The provider accepted the revocation and sent a notification that the link was cut."
-        case nil:
-            "The provider showed that the link was cut."
+        case nil: "The provider showed that the link was cut."
         }
     }
 
