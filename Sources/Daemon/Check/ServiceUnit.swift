@@ -88,9 +88,7 @@ struct UnitFacts: Sendable {
             environment[Self.variable]
             ?? ServiceUnit.output("systemctl show \(ServiceUnit.name) -p \(Self.properties)")
         let pairs = text.split { $0 == "\n" || $0 == " " }.compactMap { line in
-            line.firstIndex(of: "=").map {
-                (String(line[..<$0]), String(line[$0...].dropFirst()))
-            }
+            line.firstIndex(of: "=").map { (String(line[..<$0]), String(line[$0...].dropFirst())) }
         }
         guard !pairs.isEmpty else { return nil }
         facts = Dictionary(pairs, uniquingKeysWith: { $1 })

@@ -10,9 +10,7 @@ extension DaemonBackend {
     /// Entries on one page: at most about half a megabyte.
     private static let ledgerPageMax = 1000
 
-    func replay(caller: Caller) async throws(ControlProblem) -> WireReplay {
-        parts.replay.progress
-    }
+    func replay(caller: Caller) async throws(ControlProblem) -> WireReplay { parts.replay.progress }
 
     func startReplay(
         _ input: ReplayTerms,

@@ -41,9 +41,7 @@ extension DaemonBackend {
         if !forgotten.isEmpty { wire.forgotten = forgotten }
         wire.heldBy = try await heldBy(record)
         guard !record.request.phase.isEnded, !wire.identities.isEmpty else { return wire }
-        let known = try await attempt("show") {
-            try await parts.state.identities(record.userHash)
-        }
+        let known = try await attempt("show") { try await parts.state.identities(record.userHash) }
         for index in wire.identities.indices {
             guard let match = known.first(where: { $0.id == wire.identities[index].identityID })
             else { continue }

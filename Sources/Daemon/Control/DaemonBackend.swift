@@ -62,9 +62,7 @@ struct DaemonBackend: ControlBackend {
         parts.logger.note(.operatorAction, facts)
     }
 
-    func hash(_ user: UserID) -> [UInt8] {
-        parts.hasher.hash(user.exposeText(), domain: .user)
-    }
+    func hash(_ user: UserID) -> [UInt8] { parts.hasher.hash(user.exposeText(), domain: .user) }
 
     /// The client id that is meant, by the rule of the credentials.
     func clientID(_ named: String?, at name: ProviderName) throws(ControlProblem) -> String {

@@ -216,9 +216,7 @@ struct Metrics: Sendable {
         let (returned, found) = (returnedRechecks, parts.rechecks.isSampleFound ? 1 : 0)
         let (counts, overdue) = (parts.rechecks.counts, parts.rechecks.overdue)
         return counter("rechecks_total", "Rechecks of completed deletions since the start.") {
-            Recheck.Outcome.allCases.map {
-                ([("outcome", $0.rawValue)], Int64(counts[$0] ?? 0))
-            }
+            Recheck.Outcome.allCases.map { ([("outcome", $0.rawValue)], Int64(counts[$0] ?? 0)) }
         }
             + numbers([
                 ("deletions_returned", "Completed deletions with data that is back.", returned),

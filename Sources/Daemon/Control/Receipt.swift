@@ -89,9 +89,7 @@ struct Receipt: Sendable {
         guard !purges.isEmpty else { return ["No target was configured, so no data was erased."] }
         let newer = purges.filter(\.isNewerOnly)
         let accepted = purges.filter(\.counts.isAccepted)
-        let erased = purges.filter {
-            $0.isLookedFor && !$0.isNewerOnly && !$0.counts.isAccepted
-        }
+        let erased = purges.filter { $0.isLookedFor && !$0.isNewerOnly && !$0.counts.isAccepted }
         let unknown = purges.filter(\.counts.isWithoutAnyKey)
         let partial = purges.filter { !$0.isLookedFor && !$0.counts.isWithoutAnyKey }
         var sentences: [String] = []

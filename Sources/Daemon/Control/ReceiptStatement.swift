@@ -201,9 +201,7 @@ struct ErasureHorizon: Sendable {
         ]
     }
 
-    private func kept(_ target: TargetName) -> Duration? {
-        scope.target(target)?.backupsKept
-    }
+    private func kept(_ target: TargetName) -> Duration? { scope.target(target)?.backupsKept }
 
     /// `nil` when it is unknown how long backups or the store's own copies are kept.
     private func end(of work: PurgeWork) -> WallTime? {

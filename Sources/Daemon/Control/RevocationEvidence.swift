@@ -102,9 +102,7 @@ struct RevocationEvidence {
         return texts
     }
 
-    private var lostCodeCount: Int {
-        revocation.credentials.count { $0.step == .lost }
-    }
+    private var lostCodeCount: Int { revocation.credentials.count { $0.step == .lost } }
 
     /// Counts of what the provider may honor and the service does not hold.
     var notHeld: JSONValue? {
