@@ -42,6 +42,20 @@ struct EventHubTests {
         #expect(await heard(after: first, of: id).map(\.requestID) == [id])
     }
 
+    @Test func `hears no more once its request has ended`() async {
+        let id = RequestID(TimeOrderedID(high: 1, low: 1))
+        let (own, all) = (hub.listen(to: id), hub.listen(to: nil))
+        tell(1, about: id)
+        let end = LiveChange.Fact.request(.completed, detail: nil)
+        hub.tell(LiveChange(request: id, at: Bench.start, fact: end))
+        let heard: [WireEvent] = await own.reduce(into: []) { $0.append($1) }
+        #expect(heard.map(\.state) == ["revoking", "completed"])
+        tell(1, about: id)
+        hub.close()
+        let others: [WireEvent] = await all.reduce(into: []) { $0.append($1) }
+        #expect(others.count == 3)
+    }
+
     @Test func `is told to read the state when it missed more than is kept`() async {
         tell(5000)
         let last = Bench.start.unixMilliseconds * 1000 + 5000

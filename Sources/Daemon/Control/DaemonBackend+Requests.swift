@@ -2,7 +2,6 @@ import Control
 import Encoding
 import Lifecycle
 import Storage
-import Synchronization
 
 extension DaemonBackend {
     func list(
@@ -92,41 +91,13 @@ extension DaemonBackend {
         let changes = parts.hub.listen(to: id, after: last, at: parts.now())
         guard let id else { return changes }
         let record = try await record(id)
-        guard !record.request.phase.isEnded else {
-            var event = WireEvent(sequence: 0, kind: .request, at: record.updatedAt, requestID: id)
-            event.state = record.request.phase.state.rawValue
-            event.detail = record.request.endDetail
-            let last = event
-            return AsyncStream { continuation in
-                continuation.yield(last)
-                continuation.finish()
-            }
+        guard record.request.phase.isEnded else { return changes }
+        var event = WireEvent(sequence: 0, kind: .request, at: record.updatedAt, requestID: id)
+        event.state = record.request.phase.state.rawValue
+        event.detail = record.request.endDetail
+        return AsyncStream { [event] continuation in
+            continuation.yield(event)
+            continuation.finish()
         }
-        let events = RequestEvents(changes)
-        return AsyncStream { await events.next() }
-    }
-}
-
-/// The changes of one request, which end with the request.
-final class RequestEvents: Sendable {
-    private let changes: AsyncStream<WireEvent>
-    private let isOver = Mutex(false)
-
-    init(_ changes: AsyncStream<WireEvent>) { self.changes = changes }
-
-    func next() async -> WireEvent? {
-        guard !isOver.withLock({ $0 }) else { return nil }
-        for await event in changes {
-            if event.endsRequest { isOver.withLock { $0 = true } }
-            return event
-        }
-        return nil
-    }
-}
-
-extension WireEvent {
-    fileprivate var endsRequest: Bool {
-        guard kind == .known(.request) else { return false }
-        return state == RequestState.completed.rawValue || state == RequestState.cancelled.rawValue
     }
 }

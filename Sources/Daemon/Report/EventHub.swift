@@ -17,6 +17,9 @@ struct LiveChange: Sendable {
         if case .request(let state, _) = fact { state } else { nil }
     }
 
+    /// Who follows this request alone hears no more.
+    fileprivate var endsRequest: Bool { state == .completed || state == .cancelled }
+
     fileprivate func event(_ sequence: Int64) -> WireEvent {
         switch fact {
         case .request(let state, let detail):
@@ -40,8 +43,9 @@ final class EventHub: Sendable {
         /// The newest changes, the oldest first; the last one has the last sequence.
         var recent: [LiveChange] = []
         var lastListener: UInt64 = 0
-        var listeners:
-            [UInt64: (request: RequestID?, stream: AsyncStream<WireEvent>.Continuation)] = [:]
+        var listeners: [UInt64: Listener] = [:]
+
+        typealias Listener = (request: RequestID?, stream: AsyncStream<WireEvent>.Continuation)
     }
 
     /// A listener this far behind loses its oldest events; it asks for the state anyway.
@@ -56,7 +60,7 @@ final class EventHub: Sendable {
         state = Mutex(State(lastSequence: startedAt.unixMilliseconds * 1000))
     }
 
-    /// Changes of one request or of all, until the hub is closed.
+    /// Changes of one request until it ends, or of all, until the hub is closed.
     ///
     /// They begin after the event `last`, or with an event of the kind `reset` when not all later
     /// ones are known.
@@ -86,18 +90,20 @@ final class EventHub: Sendable {
     }
 
     func tell(_ change: LiveChange) {
-        let (sequence, streams) = state.withLock {
-            state -> (Int64, [AsyncStream<WireEvent>.Continuation]) in
+        let (sequence, listeners) = state.withLock { state -> (Int64, [State.Listener]) in
             state.lastSequence += 1
             state.keep(change)
-            guard !state.listeners.isEmpty else { return (0, []) }
-            let streams = state.listeners.values
-                .filter { $0.request == nil || $0.request == change.request }.map(\.stream)
-            return (state.lastSequence, streams)
+            let own = state.listeners.values.filter {
+                $0.request == nil || $0.request == change.request
+            }
+            return (state.lastSequence, own)
         }
-        guard !streams.isEmpty else { return }
+        guard !listeners.isEmpty else { return }
         let event = change.event(sequence)
-        for stream in streams { stream.yield(event) }
+        for (request, stream) in listeners {
+            stream.yield(event)
+            if request != nil, change.endsRequest { stream.finish() }
+        }
     }
 
     /// The requests that somebody listens to alone.
