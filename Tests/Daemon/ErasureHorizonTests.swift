@@ -31,11 +31,9 @@ struct ErasureHorizonTests {
         var request = try Bench.request("app-db")
         request.purges[0].endedAt = Bench.start
         request.purges[0].counts.residualCopies = residualCopies
-        let scope = ErasureHorizon(
-            request: request,
-            scope: ErasureScope(configuration, [:])
-        )
-        return .object(scope.members + scope.members(of: request.purges[0]))
+        let scope = ErasureScope(configuration, [:])
+        let statement = ReceiptStatement(request: request, scope: scope)
+        return .object(statement.horizonOfAll + statement.horizon(of: request.purges[0]))
     }
 
     @Test func `a store that keeps backups has its horizon, and so has the receipt`() throws {

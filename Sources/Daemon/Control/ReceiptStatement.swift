@@ -36,8 +36,7 @@ struct ReceiptStatement: Sendable {
             "targets": .array(request.purges.map(target)),
             "not_erased": .array(notErased),
         ]
-        let horizon = ErasureHorizon(request: request, scope: scope)
-        return head.members + (request.kind == .deleteAccount ? horizon.members : [])
+        return head.members + (request.kind == .deleteAccount ? horizonOfAll : [])
     }
 
     private var controller: JSONValue? {
@@ -112,8 +111,7 @@ struct ReceiptStatement: Sendable {
             "counts": work.counts.isAtLeast ? "at_least" : nil,
             "tables": .array(work.counts.entries.map { table($0, of: work) }),
         ]
-        let horizon = ErasureHorizon(request: request, scope: scope)
-        return .object(own.members + horizon.members(of: work))
+        return .object(own.members + horizon(of: work))
     }
 
     private func table(_ entry: PurgeCounts.Entry, of work: PurgeWork) -> JSONValue {
@@ -136,32 +134,11 @@ struct ReceiptStatement: Sendable {
     private var notErased: [JSONValue] {
         request.purges.flatMap { KeptData.find(in: $0, scope).map(\.json) }
     }
-}
 
-extension PurgeWork {
-    var isLookedFor: Bool { !counts.isNotLookedFor }
-}
-
-extension PurgeCounts {
-    /// Rules to which nothing led, as `newsletter (email via users.email)`.
-    var unreachedRules: String {
-        unreached.map { "\($0.name) (\($0.unreachedRule ?? ""))" }.joined(separator: ", ")
-    }
-
-    fileprivate var whyNotLookedFor: String {
-        isWithoutAnyKey
-            ? "no key led into this store"
-            : "no row of the user led there, or looking took too long: \(unreachedRules)"
-    }
-}
-
-/// Until when erased data survives elsewhere, and what a deletion never reaches.
-struct ErasureHorizon: Sendable {
-    let request: Request
-    let scope: ErasureScope
+    // MARK: Until when erased data survives elsewhere, and what a deletion never reaches
 
     /// Of all targets: when the last copy is gone, or which targets do not tell.
-    var members: [JSONValue.Member] {
+    var horizonOfAll: [JSONValue.Member] {
         let ends = request.purges.map { (target: $0.target, end: end(of: $0)) }
         let unknown = ends.filter { $0.end == nil }.map { JSONValue.string($0.target.rawValue) }
         let last = unknown.isEmpty ? ends.compactMap(\.end).max() : nil
@@ -176,7 +153,7 @@ struct ErasureHorizon: Sendable {
         return value.members
     }
 
-    func members(of work: PurgeWork) -> [JSONValue.Member] {
+    func horizon(of work: PurgeWork) -> [JSONValue.Member] {
         var backupsEndAt: WallTime?
         if let kept = kept(work.target), kept > .zero {
             backupsEndAt = work.endedAt.map { $0 + kept }
@@ -212,6 +189,23 @@ struct ErasureHorizon: Sendable {
             end = max(end, until)
         }
         return end
+    }
+}
+
+extension PurgeWork {
+    var isLookedFor: Bool { !counts.isNotLookedFor }
+}
+
+extension PurgeCounts {
+    /// Rules to which nothing led, as `newsletter (email via users.email)`.
+    var unreachedRules: String {
+        unreached.map { "\($0.name) (\($0.unreachedRule ?? ""))" }.joined(separator: ", ")
+    }
+
+    fileprivate var whyNotLookedFor: String {
+        isWithoutAnyKey
+            ? "no key led into this store"
+            : "no row of the user led there, or looking took too long: \(unreachedRules)"
     }
 }
 
