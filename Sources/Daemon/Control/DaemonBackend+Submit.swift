@@ -33,7 +33,11 @@ extension DaemonBackend {
         accepted.isSignInWaived = caller.role == .operator
         accepted.address = try sealedAddress(of: submission)
         if let signIn = submission.signIn {
-            accepted.signIn = try await proven(signIn, of: accepted.userHash)
+            let clientID = try clientID(signIn.clientID, at: signIn.provider)
+            let (idToken, nonce) = (signIn.idToken, signIn.rawNonce)
+            let verified = try await verify(idToken, nonce, clientID, at: signIn.provider)
+            let userHash = accepted.userHash
+            accepted.signIn = parts.signIns.proven(verified, at: signIn.provider, of: userHash)
         }
         let ask = accepted
         let outcomes = try await attempt("submit") { try await parts.intake.accept([ask]) }
@@ -66,16 +70,6 @@ extension DaemonBackend {
         }
     }
 
-    private func proven(
-        _ input: SignInInput,
-        of userHash: [UInt8]
-    ) async throws(ControlProblem) -> ProvenSignIn {
-        let clientID = try clientID(input.clientID, at: input.provider)
-        let signIn = SignIn(clientID: clientID, idToken: input.idToken, rawNonce: input.rawNonce)
-        let verified = try await verify(signIn, at: input.provider)
-        return parts.signIns.proven(verified, at: input.provider, of: userHash)
-    }
-
     private static func problem(_ outcome: SignInOutcome) -> ControlProblem {
         switch outcome {
         case .usedBefore: refused("id_token_used_before")
@@ -95,8 +89,7 @@ extension DaemonBackend {
         let clientID = try clientID(input.clientID, at: provider)
         var subject = input.subject.map { Secret($0) }
         if input.kind == .idToken, let rawNonce = input.rawNonce {
-            let signIn = SignIn(clientID: clientID, idToken: input.secret, rawNonce: rawNonce)
-            let verified = try await verify(signIn, at: provider)
+            let verified = try await verify(input.secret, rawNonce, clientID, at: provider)
             guard subject?.isEqual(to: verified.subject) ?? true else {
                 throw ControlProblem(.subjectMismatch)
             }
@@ -133,14 +126,18 @@ extension DaemonBackend {
     }
 
     private func verify(
-        _ signIn: SignIn,
+        _ idToken: Secret,
+        _ rawNonce: Secret,
+        _ clientID: String,
         at provider: ProviderName
     ) async throws(ControlProblem) -> VerifiedSignIn {
         guard let adapter = parts.registry.current.providers[provider] else {
             throw ControlProblem(.unknownProvider)
         }
         do {
-            return try await adapter.verify(signIn)
+            return try await adapter.verify(
+                SignIn(clientID: clientID, idToken: idToken, rawNonce: rawNonce)
+            )
         } catch {
             switch error.kind {
             case .malformedIDToken: throw ControlProblem(.malformedIDToken)
@@ -212,8 +209,7 @@ extension DaemonBackend {
             throw Self.missing("id_token", "; a code alone does not show who signed in")
         }
         guard let rawNonce = input.rawNonce else { throw Self.missing("raw_nonce") }
-        let signIn = SignIn(clientID: clientID, idToken: idToken, rawNonce: rawNonce)
-        let verified = try await verify(signIn, at: input.provider)
+        let verified = try await verify(idToken, rawNonce, clientID, at: input.provider)
         let subject = SubjectHash.make(verified.subject, at: input.provider, parts.hasher)
         for identity in identities {
             let known = try await attempt("reauthorize") {

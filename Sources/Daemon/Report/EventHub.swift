@@ -21,18 +21,15 @@ struct LiveChange: Sendable {
     fileprivate var endsRequest: Bool { state == .completed || state == .cancelled }
 
     fileprivate func event(_ sequence: Int64) -> WireEvent {
+        let kind: EventKind = state == nil ? .identity : .request
+        var event = WireEvent(sequence: sequence, kind: kind, at: at, requestID: request)
         switch fact {
         case .request(let state, let detail):
-            var event = WireEvent(sequence: sequence, kind: .request, at: at, requestID: request)
-            event.state = state.rawValue
-            event.detail = detail
-            return event
+            (event.state, event.detail) = (state.rawValue, detail)
         case .verdict(let verdict, let provider):
-            var event = WireEvent(sequence: sequence, kind: .identity, at: at, requestID: request)
-            event.provider = provider.rawValue
-            event.verdict = .known(verdict)
-            return event
+            (event.provider, event.verdict) = (provider.rawValue, .known(verdict))
         }
+        return event
     }
 }
 
