@@ -144,18 +144,13 @@ extension DaemonBackend {
 
 extension WireMessage {
     init(_ record: MessageRecord) {
-        let state: MessageState =
-            if record.dueAt != nil {
-                .waiting
-            } else {
-                record.isDelivered ? .delivered : .givenUp
-            }
+        let ended: MessageState = record.isDelivered ? .delivered : .givenUp
         self.init(
             id: record.id,
             subscriber: record.subscriber.rawValue,
             type: "\(record.topic.rawValue).\(record.subject)",
             occurredAt: record.occurredAt,
-            state: state,
+            state: record.dueAt == nil ? ended : .waiting,
             attempts: record.attempts
         )
         requestID = record.request

@@ -25,8 +25,7 @@ struct Metrics: Sendable {
 
     var text: String {
         let versions = [("version", parts.version)] + Kinds.libraries
-        let versionSample: Sample = (labels: versions, value: 1)
-        var lines = gauge("build_info", "The running versions.") { [versionSample] }
+        var lines = gauge("build_info", "The running versions.") { [(versions, 1)] }
         lines +=
             service + ledgerFamilies + spoolFamilies + requests + providerFamilies + targetFamilies
         lines += notificationFamily + messageFamilies + tokenFamilies + recheckFamilies

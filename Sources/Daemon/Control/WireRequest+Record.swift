@@ -107,14 +107,9 @@ extension WireIdentity {
     }
 
     init(_ record: IdentityRecord) {
-        let state: CredentialState =
-            if record.hasPendingCode {
-                .pending
-            } else if record.credentialCount == 0 {
-                .dead
-            } else if record.lastLiveAt != nil {
-                .live
-            } else { .unknown }
+        let held: CredentialState = record.lastLiveAt == nil ? .unknown : .live
+        let settled: CredentialState = record.credentialCount == 0 ? .dead : held
+        let state: CredentialState = record.hasPendingCode ? .pending : settled
         self.init(identityID: record.id, provider: record.provider.rawValue, state: state)
         clientID = record.clientID
         credentialCount = record.credentialCount
