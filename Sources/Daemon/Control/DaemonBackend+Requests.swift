@@ -1,7 +1,10 @@
 import Control
 import Encoding
+import Engine
 import Lifecycle
+import Logging
 import Storage
+import Vault
 
 extension DaemonBackend {
     func list(
@@ -99,5 +102,275 @@ extension DaemonBackend {
             continuation.yield(event)
             continuation.finish()
         }
+    }
+
+    func submit(
+        _ submission: WireSubmission,
+        idempotencyKey: String?,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireRequest {
+        guard !parts.intake.isPaused else { throw ControlProblem(.intakePaused) }
+        var accepted = Submission(
+            kind: submission.kind,
+            user: submission.user,
+            userHash: hash(submission.user),
+            createdAt: nil,
+            origin: .control(uid: caller.uid, role: caller.role.rawValue)
+        )
+        accepted.operatorUID = caller.operatorUID
+        accepted.isAnonymous = caller.isHidden
+        accepted.options = submission.options
+        if let idempotencyKey {
+            let (hasher, body) = (parts.hasher, accepted.canonicalText(submission))
+            accepted.idempotency = IdempotencyKey(
+                scope: "\(caller.role.rawValue):\(caller.uid)",
+                keyHash: hasher.hash(idempotencyKey, domain: .idempotencyKey),
+                bodyFingerprint: hasher.hash(body, domain: .idempotencyKey)
+            )
+        }
+        accepted.isSignInWaived = caller.role == .operator
+        accepted.address = try sealedAddress(of: submission)
+        if let signIn = submission.signIn {
+            let clientID = try clientID(signIn.clientID, at: signIn.provider)
+            let (idToken, nonce) = (signIn.idToken, signIn.rawNonce)
+            let verified = try await verify(idToken, nonce, clientID, at: signIn.provider)
+            let userHash = accepted.userHash
+            accepted.signIn = parts.signIns.proven(verified, at: signIn.provider, of: userHash)
+        }
+        let ask = accepted
+        let outcomes = try await attempt("submit") { try await parts.intake.accept([ask]) }
+        switch outcomes.first {
+        case .accepted(let loaded, _)?:
+            // What the commit wrote, without reading it again: this is the hot path.
+            let view = RequestView(
+                request: loaded.request,
+                user: loaded.user,
+                updatedAt: loaded.request.acceptedAt,
+                providers: parts.registry.current.providers
+            )
+            return WireRequest(view, hasSteps: true)
+        case .same(let id)?: return try await show(id, caller: caller)
+        case .rejected(let reason)?: throw ControlProblem(rejection: reason)
+        case .unproven(let outcome)?: throw Self.problem(outcome)
+        case nil: throw ControlProblem(.internal)
+        }
+    }
+
+    private func sealedAddress(
+        of submission: WireSubmission
+    ) throws(ControlProblem) -> SealedAddress? {
+        guard let address = submission.notifyEmail else { return nil }
+        guard parts.registry.current.mail != nil else { throw ControlProblem(.mailOff) }
+        do throws(VaultError) {
+            return try parts.messages.mail.seal(address, submission.language)
+        } catch {
+            throw ControlProblem(.vaultSealed)
+        }
+    }
+
+    private static func problem(_ outcome: SignInOutcome) -> ControlProblem {
+        switch outcome {
+        case .usedBefore: refused("id_token_used_before")
+        case .subjectUnknown: refused("subject_unknown")
+        case .otherSubject: ControlProblem(.subjectMismatch)
+        case .recorded: ControlProblem(.internal)
+        }
+    }
+
+    /// Also while the intake is paused: an authorization code does not live long enough to wait.
+    func putCredential(
+        _ input: CredentialInput,
+        user: UserID,
+        provider: ProviderName,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireStoredCredential {
+        let clientID = try clientID(input.clientID, at: provider)
+        var subject = input.subject.map { Secret($0) }
+        if input.kind == .idToken, let rawNonce = input.rawNonce {
+            let verified = try await verify(input.secret, rawNonce, clientID, at: provider)
+            guard subject?.isEqual(to: verified.subject) ?? true else {
+                throw ControlProblem(.subjectMismatch)
+            }
+            subject = verified.subject
+        }
+        var offer = CredentialOffer(
+            user: user,
+            userHash: hash(user),
+            provider: provider,
+            kind: input.kind,
+            secret: input.secret,
+            createdAt: parts.now()
+        )
+        offer.clientID = clientID
+        offer.subject = subject
+        offer.redirectURI = input.redirectURI
+        offer.codeVerifier = input.codeVerifier
+        let stored = try await store(offer)
+        return WireStoredCredential(identityID: stored.identity, state: stored.state)
+    }
+
+    private func store(_ offer: CredentialOffer) async throws(ControlProblem) -> StoredCredential {
+        let outcomes = try await attempt("put_credential") {
+            try await parts.credentials.store([offer])
+        }
+        switch outcomes.first {
+        case .stored(let stored)?: return stored
+        case .rejected(let reason)?, .refused(let reason, _)?:
+            throw ControlProblem(rejection: reason)
+        case .otherKey?, .keyGone?: throw ControlProblem(.unavailable)
+        case .signInUsed?: throw Self.refused("id_token_used_before")
+        case .importedBefore?, nil: throw ControlProblem(.internal)
+        }
+    }
+
+    private func verify(
+        _ idToken: Secret,
+        _ rawNonce: Secret,
+        _ clientID: String,
+        at provider: ProviderName
+    ) async throws(ControlProblem) -> VerifiedSignIn {
+        guard let adapter = parts.registry.current.providers[provider] else {
+            throw ControlProblem(.unknownProvider)
+        }
+        do {
+            return try await adapter.verify(
+                SignIn(clientID: clientID, idToken: idToken, rawNonce: rawNonce)
+            )
+        } catch {
+            switch error.kind {
+            case .malformedIDToken: throw ControlProblem(.malformedIDToken)
+            case .keysUnavailable:
+                throw ControlProblem(.unavailable, "the provider's keys cannot be read now")
+            case .unknownKey, .badSignature, .wrongIssuer, .wrongAudience, .expired,
+                .issuedInFuture, .nonceMismatch, .missingSubject, .unsupported:
+                throw Self.refused(error.kind.rawValue)
+            }
+        }
+    }
+
+    private static func refused(_ cause: String) -> ControlProblem {
+        ControlProblem(.reauthorizationRefused, errors: [.init(field: "id_token", message: cause)])
+    }
+
+    /// Takes a fresh sign-in; where the provider issues id tokens, one is required.
+    ///
+    /// A code shows whose it is only after its exchange, and a stranger's grant must not be revoked
+    /// in the user's name.
+    func reauthorize(
+        _ id: RequestID,
+        with input: ReauthorizeInput,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireRequest {
+        let record = try await record(id)
+        guard let user = record.user, let stage = record.request.phase.stage, stage <= .revoking
+        else { throw ControlProblem(.wrongState, "nothing is left to sign in for") }
+        let there = record.request.revocations.filter { $0.provider == input.provider }
+        let waiting = there.filter { $0.verdict == nil }
+        guard there.isEmpty || !waiting.isEmpty else {
+            throw ControlProblem(.wrongState, "this provider has its verdict")
+        }
+        let onlyClientID = Set(waiting.map(\.clientID)).count == 1 ? waiting[0].clientID : nil
+        let clientID = try clientID(input.clientID ?? onlyClientID, at: input.provider)
+        guard parts.vault.isOpen else { throw ControlProblem(.vaultSealed) }
+        let identities = waiting.filter { $0.clientID == clientID }.map(\.identity)
+        let proof = try await proveSignIn(input, clientID, identities)
+        var offer = CredentialOffer(
+            user: user,
+            userHash: record.userHash,
+            provider: input.provider,
+            kind: input.code == nil ? .idToken : .authorizationCode,
+            secret: input.code ?? proof?.idToken ?? Secret(""),
+            createdAt: parts.now()
+        )
+        offer.clientID = clientID
+        offer.subject = proof?.verified.subject
+        offer.redirectURI = input.redirectURI
+        offer.codeVerifier = input.codeVerifier
+        offer.isReauthorization = true
+        offer.signIn = proof.map {
+            parts.signIns.proven($0.verified, at: input.provider, of: record.userHash)
+        }
+        _ = try await store(offer)
+        audit("reauthorize", caller, ["request.id": "\(id)", "provider": "\(input.provider)"])
+        return try await show(id, caller: caller)
+    }
+
+    /// Checks that the id token is the same user's; `nil` for a code without one.
+    private func proveSignIn(
+        _ input: ReauthorizeInput,
+        _ clientID: String,
+        _ identities: [IdentityID]
+    ) async throws(ControlProblem) -> (idToken: Secret, verified: VerifiedSignIn)? {
+        guard let idToken = input.idToken else {
+            let adapter = parts.registry.current.providers[input.provider]
+            if let adapter, !adapter.issuesIDTokens { return nil }
+            throw Self.missing("id_token", "; a code alone does not show who signed in")
+        }
+        guard let rawNonce = input.rawNonce else { throw Self.missing("raw_nonce") }
+        let verified = try await verify(idToken, rawNonce, clientID, at: input.provider)
+        let subject = SubjectHash.make(verified.subject, at: input.provider, parts.hasher)
+        for identity in identities {
+            let known = try await attempt("reauthorize") {
+                try await parts.state.subjectHash(of: identity)
+            }
+            if known ?? subject == subject { return (idToken, verified) }
+        }
+        guard identities.isEmpty else { throw ControlProblem(.subjectMismatch) }
+        return (idToken, verified)
+    }
+
+    private static func missing(_ field: String, _ reason: String = "") -> ControlProblem {
+        ControlProblem(
+            .missingField,
+            "'\(field)' is missing\(reason)",
+            errors: [.init(field: field, message: "is missing")]
+        )
+    }
+
+    func identities(
+        of user: UserID,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireList<WireIdentity> {
+        let records = try await attempt("identities") {
+            try await parts.state.identities(hash(user))
+        }
+        return WireList(records.map(WireIdentity.init))
+    }
+
+    func forgetIdentity(
+        _ identity: IdentityID,
+        of user: UserID,
+        caller: Caller
+    ) async throws(ControlProblem) {
+        let outcome = try await attempt("forget_identity") {
+            try await parts.state.forgetIdentity(identity, of: hash(user), by: caller.uid)
+        }
+        switch outcome {
+        case .forgotten: audit("forget_identity", caller)
+        case .unknown: throw ControlProblem(.identityNotFound)
+        case .inUse:
+            throw ControlProblem(.deletionInProgress, "an open request still needs the identity")
+        }
+    }
+}
+
+extension Submission {
+    /// Equal for equal submissions; no part can hold a NUL.
+    fileprivate func canonicalText(_ asked: WireSubmission) -> String {
+        let providers = options.providers?.map(\.rawValue).sorted().joined(separator: ",")
+        var parts = [
+            "body", kind.rawValue, user.exposeText(), options.graceSeconds.map(String.init) ?? "-",
+            providers ?? "-", options.reason.map { "=" + $0 } ?? "-",
+            options.accountCreatedAt.map { String($0.unixMilliseconds) } ?? "-",
+        ]
+        if let address = asked.notifyEmail { parts += [address.text, asked.language.rawValue] }
+        return parts.joined(separator: "\u{0}")
+    }
+}
+
+extension StoredCredential {
+    fileprivate var state: CredentialState {
+        let own = update.snapshot.credentials.filter { $0.id == credential }
+        return exchange == nil ? CredentialState(own) : .pending
     }
 }
