@@ -275,9 +275,8 @@ extension WireReportErasure {
         var counted = 0
         for bound in Self.bounds.filter({ $0 < deadline }) + [deadline] {
             let upTo = counts.count(upTo: bound)
-            spans.append(
-                WireReportSpan(upToMilliseconds: bound.milliseconds, count: upTo - counted)
-            )
+            let span = WireReportSpan(upToMilliseconds: bound.milliseconds, count: upTo - counted)
+            spans.append(span)
             counted = upTo
         }
         spans.append(WireReportSpan(upToMilliseconds: nil, count: completed - counted))

@@ -292,8 +292,7 @@ extension DaemonBackend {
     }
 
     func verifyLedger(caller: Caller) async throws(ControlProblem) -> WireLedger {
-        let verdict = try await attempt("verify_ledger") { try await parts.ledger.verify() }
-        let audit = verdict.audit
+        let audit = try await attempt("verify_ledger") { try await parts.ledger.verify().audit }
         var answer = WireLedger(
             key: audit.key.description,
             state: audit.findingCount == 0 ? .sound : .damaged,

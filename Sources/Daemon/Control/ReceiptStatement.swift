@@ -283,15 +283,9 @@ struct KeptData: Hashable {
             let rules = target.tables(of: name)
             let count = rowCount(there, for: reason, of: rules.compactMap(\.kept))
             let leading = Set(rules.filter { $0.kept == reason }.compactMap(\.leading))
-            found.append(
-                KeptData(
-                    target: work.target,
-                    table: name,
-                    columns: leading.sorted(),
-                    rowCount: count,
-                    reason: reason
-                )
-            )
+            var data = KeptData(target: work.target, table: name, rowCount: count, reason: reason)
+            data.columns = leading.sorted()
+            found.append(data)
         }
         return found
     }
