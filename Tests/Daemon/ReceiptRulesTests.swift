@@ -170,7 +170,7 @@ struct ReceiptRulesTests {
         #expect(summary.contains("Erased from 'app-db' only in part."))
         #expect(!summary.contains("no key led there"))
         let tables = try #require(store["tables"]?.array)
-        #expect(tables.map { $0["action"]?.string } == ["delete", action])
+        #expect(tables.map { $0["action"]?.string } == ["delete", action.description])
         #expect(receipt["not_erased"]?.array == [])
     }
 }

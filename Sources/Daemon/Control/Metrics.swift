@@ -25,12 +25,14 @@ struct Metrics: Sendable {
 
     var text: String {
         let versions = [("version", parts.version)] + Kinds.libraries
-        var lines = gauge("build_info", "The running versions.") { [(versions, 1)] }
-        lines +=
-            service + ledgerFamilies + spoolFamilies + requests + providerFamilies + targetFamilies
-        lines += notificationFamily + messageFamilies + tokenFamilies + recheckFamilies
-        lines += erasures + calls + verdicts + purges + rows
-        return lines.joined(separator: "\n") + "\n"
+        let build: [Sample] = [(labels: versions, value: 1)]
+        let families: [[String]] = [
+            gauge("build_info", "The running versions.") { build }, service, ledgerFamilies,
+            spoolFamilies, requests, providerFamilies, targetFamilies, notificationFamily,
+            messageFamilies, tokenFamilies, recheckFamilies, erasures, calls, verdicts, purges,
+            rows,
+        ]
+        return families.joined().joined(separator: "\n") + "\n"
     }
 
     private var service: [String] {

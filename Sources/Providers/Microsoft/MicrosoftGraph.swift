@@ -1,4 +1,5 @@
 import Encoding
+import Engine
 import HTTP
 import Lifecycle
 import NIOHTTP1

@@ -211,9 +211,7 @@ struct MySQLFailure {
 
     /// Gives back what the library counts for it.
     private func close(_ entry: Prepared) {
-        unsafe clinux_meter_begin(meter)
-        entry.close()
-        clinux_meter_end()
+        memory.counting { entry.close() }
     }
 
     /// Reads row by row: whoever stops before the end has a connection with rows in it.
