@@ -51,8 +51,9 @@ package enum JournalEvent: String, Sendable, CaseIterable {
 }
 
 extension JournalEvent {
-    /// How loud an event is; the names are those of syslog(3). From warning up it is an alarm, so
-    /// what an operator did is a notice.
+    /// How loud an event is; the names are those of syslog(3).
+    ///
+    /// From warning up it is an alarm, so what an operator did is a notice.
     package enum Severity: String, Sendable, CaseIterable {
         case info
         case notice

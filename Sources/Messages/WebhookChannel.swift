@@ -38,7 +38,9 @@ package final class WebhookChannel: MessageChannel {
     /// Reads the credential and the CA file now; throws in one line what an operator has to mend.
     package func setUp() throws { _ = try linked() }
 
-    /// Why no connection comes about; `nil` when one does. Nothing is sent.
+    /// Why no connection comes about, or `nil`.
+    ///
+    /// Nothing is sent.
     package func connectionFailure() async -> String? {
         do {
             let link = try linked()

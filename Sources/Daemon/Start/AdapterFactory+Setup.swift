@@ -169,9 +169,10 @@ extension AdapterFactory {
         for provider in configuration.providers {
             guard let poll = provider.notifications.poll else { continue }
             let setup = ProviderSetup(provider, in: environment)
-            let poller = PendingPoller(discard: { await $0.shutdown() }) {
-                try poll.makePoller(setup)
-            }
+            let poller = PendingPoller(
+                discard: { await $0.shutdown() },
+                make: { try poll.makePoller(setup) }
+            )
             problems[provider.name] = await poller.setUp()
             sources.append(
                 NotificationPoller.Source(

@@ -31,7 +31,7 @@ struct SQLError: Error, Sendable, CustomStringConvertible {
             case .timeout: "a statement ran longer than allowed"
             case .cancelled: "the work was stopped"
             case .lost: "the server closed the connection; check that it is running"
-            case .unreachable: "cannot connect"
+            case .unreachable: "the database cannot be reached"
             case .moved: "another file is at the path than the one that is open"
             case .readOnly: "the server is a replica or read-only"
             case .schemaChanged: "the schema changed since the rules were checked"

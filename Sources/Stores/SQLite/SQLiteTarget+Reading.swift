@@ -208,9 +208,10 @@ extension SQLiteTarget {
     private func answers<Question: Sendable, Answer: Sendable>(
         _ questions: [Question],
         by name: String,
-        _ ask: @escaping @Sendable (
-            SQLiteReader, KeyPlan, Question, _ isLast: Bool
-        ) throws(SQLError) -> Answer
+        _ ask:
+            @escaping @Sendable (
+                SQLiteReader, KeyPlan, Question, _ isLast: Bool
+            ) throws(SQLError) -> Answer
     ) async -> (answers: [Answer], failure: EffectFailure?) {
         var answers: [Answer] = []
         let error = await retrying {

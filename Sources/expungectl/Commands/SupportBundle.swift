@@ -59,8 +59,9 @@ struct SupportBundle: AsyncParsableCommand {
         code: .unexamined
     )
 
-    /// Whether a line begins with a time, or there was nothing to write for a day. Of a journal
-    /// that cannot be read, journalctl(1) prints why.
+    /// Whether a line begins with a time, or there was nothing to write for a day.
+    ///
+    /// Of a journal that cannot be read, journalctl(1) prints why.
     private static func isOfJournal(_ text: String) -> Bool {
         text == "-- No entries --\n"
             || text.split(separator: "\n").contains { $0.first?.isNumber == true }
@@ -126,8 +127,9 @@ enum BundleFile: String, CaseIterable {
     case metrics = "metrics.txt"
     case journal = "journal.txt"
 
-    /// Events whose free text is a name of the configuration, a code, a count or a time. In others
-    /// it may quote the configuration, a path, or what a store answered.
+    /// Events whose free text is a name of the configuration, a code, a count or a time.
+    ///
+    /// In others it may quote the configuration, a path, or what a store answered.
     private static let harmless: Set<JournalEvent> = [
         .watchdogNotFed, .storageFailed, .vaultOpened, .codeExpired, .keyRotationStarted,
         .keyRotationFinished, .ledgerCheckpoint, .replayStarted, .dataReturned, .requestRejected,
