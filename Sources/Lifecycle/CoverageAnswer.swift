@@ -18,6 +18,7 @@ package struct CoverageFinding: Hashable, Sendable {
     /// Findings that have it in common are one question; `nil` for one of its own.
     package let question: CoverageQuestion?
 
+    /// What the rules and the search have of it.
     package enum State: Hashable, Sendable {
         /// No rule deals with it.
         case open

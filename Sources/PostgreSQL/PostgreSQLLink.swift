@@ -34,8 +34,8 @@ internal import Lifecycle
 
     /// Connects to the first host of a connection string that can be written.
     ///
-    /// The way to a usable session, TLS and log-in included, takes no longer than `limit`. libpq
-    /// holds no more than `memoryMax` bytes for it; `nil` is no bound. Throws ``PostgreSQLFailure``.
+    /// The way to a usable session, TLS and log-in included, takes no longer than `limit`; libpq
+    /// holds at most `memoryMax` bytes for it, `nil` without a bound. Throws ``PostgreSQLFailure``.
     package static func open(
         _ conninfo: PostgreSQLConninfo,
         within limit: Duration,

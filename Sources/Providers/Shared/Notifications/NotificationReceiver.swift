@@ -88,6 +88,7 @@ package struct IncomingNotification: Sendable, Redacted {
 
 /// Why a notification was not believed.
 package struct NotificationRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The rule that it breaks.
     package enum Kind: String, Sendable, CaseIterable {
         case malformed
         case badSignature = "bad_signature"
