@@ -51,11 +51,3 @@ extension Database: StateConnection {
         )
     }
 }
-
-extension StateDatabase {
-    /// Such as `3.51.3`.
-    package static var sqliteVersion: String {
-        let number = sqlite3_libversion_number()
-        return "\(number / 1_000_000).\(number / 1000 % 1000).\(number % 1000)"
-    }
-}

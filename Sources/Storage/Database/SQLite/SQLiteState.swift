@@ -1,5 +1,6 @@
 import CSQLiteGuard
 import GRDB
+import GRDBSQLite
 import Glibc
 import Synchronization
 
@@ -292,4 +293,12 @@ final class WALCopies: Sendable {
     }
 
     func noteEmptied() { state.withLock { $0 = .none } }
+}
+
+extension StateDatabase {
+    /// Such as `3.51.3`.
+    package static var sqliteVersion: String {
+        let number = sqlite3_libversion_number()
+        return "\(number / 1_000_000).\(number / 1000 % 1000).\(number % 1000)"
+    }
 }
