@@ -46,8 +46,10 @@ struct EventHubTests {
         let id = RequestID(TimeOrderedID(high: 1, low: 1))
         let (own, all) = (hub.listen(to: id), hub.listen(to: nil))
         tell(1, about: id)
+        #expect(hub.followed == [id])
         let end = LiveChange.Fact.request(.completed, detail: nil)
         hub.tell(LiveChange(request: id, at: Bench.start, fact: end))
+        #expect(hub.followed.isEmpty)
         let heard: [WireEvent] = await own.reduce(into: []) { $0.append($1) }
         #expect(heard.map(\.state) == ["revoking", "completed"])
         tell(1, about: id)

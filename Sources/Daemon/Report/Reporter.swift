@@ -207,18 +207,19 @@ final class EventHub: Sendable {
             of: WireEvent.self,
             bufferingPolicy: .bufferingNewest(Self.backlogMax)
         )
-        let number = state.withLock { state in
+        state.withLock { state in
             if let last {
                 for event in state.missed(after: last, by: request, at: now) {
                     continuation.yield(event)
                 }
             }
             state.lastListener += 1
-            state.listeners[state.lastListener] = (request, continuation)
-            return state.lastListener
-        }
-        continuation.onTermination = { [weak self] _ in
-            _ = self?.state.withLock { $0.listeners.removeValue(forKey: number) }
+            let number = state.lastListener
+            // Before the listener can be found: once ended, a stream calls nothing.
+            continuation.onTermination = { [weak self] _ in
+                _ = self?.state.withLock { $0.listeners.removeValue(forKey: number) }
+            }
+            state.listeners[number] = (request, continuation)
         }
         return stream
     }
