@@ -35,4 +35,7 @@ package struct Caller: Sendable, Hashable {
         (self.role, self.uid, self.pid, self.operatorUID) = (role, uid, pid, operatorUID)
         self.isHidden = isHidden || (role == .operator && operatorUID == nil)
     }
+
+    /// The person's uid where it is known, or else the peer's: under sudo, the peer is root.
+    package var actorUID: UInt32 { operatorUID ?? uid }
 }

@@ -24,7 +24,7 @@ import Vault
     func pausesIntake() async throws {
         let bench = try Bench()
         let backend = try bench.backend()
-        let caller = Caller(role: .operator, uid: 7)
+        let caller = Caller(role: .operator, uid: 0, operatorUID: 7)
         #expect(try await backend.setIntake(isPaused: true, caller: caller).isIntakePaused)
         #expect(try await !backend.setIntake(isPaused: false, caller: caller).isIntakePaused)
         let entries = ["pause_intake", "resume_intake"].map {

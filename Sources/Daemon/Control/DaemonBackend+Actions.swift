@@ -217,7 +217,7 @@ extension DaemonBackend {
         await parts.holdTurn.enter()
         defer { parts.holdTurn.leave() }
         let verb = isHeld ? "hold_user" : "release_user"
-        let uid = caller.operatorUID ?? caller.uid
+        let uid = caller.actorUID
         let hold = try await attempt(verb) {
             let (state, now) = (parts.state, parts.now())
             return isHeld

@@ -26,7 +26,7 @@ extension DaemonBackend {
         let adapters = parts.registry.current
         let lane = Self.lanes(of: adapters.configuration).first { $0.name == name }
         guard let lane else { throw ControlProblem(.unknownProvider) }
-        let uid = caller.operatorUID ?? caller.uid
+        let uid = caller.actorUID
         var isChecked = action == .check
         switch action {
         case .pause: try await pause(.provider(name), PauseReason.byOperator, by: uid)
@@ -79,7 +79,7 @@ extension DaemonBackend {
         guard let target = adapters.configuration.targets.first(where: { $0.name == name }),
             let adapter = adapters.targets[name]
         else { throw ControlProblem(.unknownTarget) }
-        let uid = caller.operatorUID ?? caller.uid
+        let uid = caller.actorUID
         var checked = CheckedTarget()
         switch action {
         case .pause: try await pause(.target(name), PauseReason.byOperator, by: uid)

@@ -56,7 +56,7 @@ extension DaemonBackend {
             rows: input.rows,
             reason: input.reason,
             since: parts.now(),
-            uid: caller.operatorUID ?? caller.uid
+            uid: caller.actorUID
         )
         try answer(await parts.engine.place(hold))
         try await attempt("hold_target") { try await parts.engine.settleRules() }
@@ -73,7 +73,7 @@ extension DaemonBackend {
             }
             return wire(try await setHold(false, userHash, reason: nil, caller))
         }
-        try answer(await parts.engine.liftHold(name, by: caller.operatorUID ?? caller.uid))
+        try answer(await parts.engine.liftHold(name, by: caller.actorUID))
         report(.holdReleased, "release_target", hold, caller)
         return WireHold(hold)
     }

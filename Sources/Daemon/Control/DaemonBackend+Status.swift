@@ -39,18 +39,13 @@ extension DaemonBackend {
         guard purges > 0 else {
             throw ControlProblem(.wrongState, "no deletion waits for it; name a count")
         }
-        let until = now + Self.overrideLifetime
+        let (uid, until) = (caller.actorUID, now + Self.overrideLifetime)
         try await attempt("override_guard") {
-            try await parts.state.addGuardOverride(
-                count: purges,
-                until: until,
-                uid: caller.uid,
-                at: now
-            )
+            try await parts.state.addGuardOverride(count: purges, until: until, uid: uid, at: now)
         }
         parts.engine.post(.guardOverride(purges: purges, until: until))
         await parts.engine.probe()
-        parts.logger.note(.guardOverridden, ["count": "\(purges)", "peer.uid": "\(caller.uid)"])
+        parts.logger.note(.guardOverridden, ["count": "\(purges)", "peer.uid": "\(uid)"])
         audit("override_guard", caller, ["count": "\(purges)"])
         return guardState(counts)
     }
