@@ -245,13 +245,14 @@ struct RecheckServiceTests {
         let world = try await Afterworld()
         let id = try await world.complete(Self.user)
         let backend = try world.bench.backend()
-        let caller = Caller(role: .operator, uid: 7)
+        let caller = Caller(role: .operator, uid: 0, operatorUID: 1000)
         let abandon = RequestAction.abandon(reason: "registered anew", provider: nil)
         let shown = try await backend.act(abandon, on: id, caller: caller)
         #expect(shown.steps.last?.verdict == "abandoned")
         #expect(try await world.record(id).openRecheck == nil)
         let receipt = try await backend.receipt(id, caller: caller)
         #expect(receipt["rechecks_abandoned"]?["reason"] == .string("registered anew"))
+        #expect(receipt["rechecks_abandoned"]?["uid"] == .integer(1000))
         let log = world.bench.log.all
         #expect(log.contains { $0.hasPrefix("operatorAction") && !$0.contains("anew") })
         await #expect(throws: ControlProblem.self) {

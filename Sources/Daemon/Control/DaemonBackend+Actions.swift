@@ -40,7 +40,7 @@ extension DaemonBackend {
         if case .approve(let plan) = action { try await compare(plan, of: record) }
         if case .abandon(let reason, _) = action {
             // Before the verdict, or a crash in between would leave a receipt without its reason.
-            let note = AbandonNote(uid: caller.uid, reason: reason).text
+            let note = AbandonNote(uid: caller.actorUID, reason: reason).text
             try await attempt(action.verb) {
                 try await parts.state.setNote(AbandonNote.name(of: id), to: note)
             }
@@ -87,10 +87,11 @@ extension DaemonBackend {
         _ reason: String,
         _ caller: Caller
     ) async throws(ControlProblem) -> WireRequest {
-        let note = AbandonNote(uid: caller.uid, reason: reason).text
+        let uid = caller.actorUID
+        let note = AbandonNote(uid: uid, reason: reason).text
         let wasOpen = try await attempt("abandon") {
             try await parts.state.setNote(AbandonNote.name(ofRecheck: id), to: note)
-            return try await parts.state.abandonRecheck(of: id, by: caller.uid, at: parts.now())
+            return try await parts.state.abandonRecheck(of: id, by: uid, at: parts.now())
         }
         if wasOpen {
             parts.logger.note(

@@ -343,7 +343,7 @@ extension DaemonBackend {
         caller: Caller
     ) async throws(ControlProblem) {
         let outcome = try await attempt("forget_identity") {
-            try await parts.state.forgetIdentity(identity, of: hash(user), by: caller.uid)
+            try await parts.state.forgetIdentity(identity, of: hash(user), by: caller.actorUID)
         }
         switch outcome {
         case .forgotten: audit("forget_identity", caller)

@@ -344,7 +344,8 @@ extension DaemonBackend {
             parts.engine.post(.clockFloor(.distantPast))
         }
         if !isSound {
-            try await attempt("accept_rollback") { try await parts.ledger.accept(uid: caller.uid) }
+            let uid = caller.actorUID
+            try await attempt("accept_rollback") { try await parts.ledger.accept(uid: uid) }
             parts.engine.post(.restraintLifted)
         }
         await parts.engine.probe()
