@@ -165,6 +165,26 @@ import Vault
         #expect(try await bench.state.pauses().targets[name] == nil)
     }
 
+    @Test(
+        "a provider that cannot be set up stays paused, by the service, until it can",
+        arguments: [(["no key"], "not_set_up"), ([], nil)] as [([String], String?)]
+    )
+    func resumeProvider(problems: [String], reason: String?) async throws {
+        let (bench, name) = (try Bench(), ProviderName("apple"))
+        let operators = Caller(role: .operator, uid: 0)
+        let backend = try bench.backend(
+            providers: [name: WellProvider(name: name, clients: ["com.example.app"])],
+            clock: StillClock(),
+            problems: [.provider(name): problems]
+        )
+        try await Self.running(backend) {
+            _ = try await backend.control(.pause, provider: name, caller: operators)
+            #expect(try await bench.state.pauses().providers[name] == "operator")
+            _ = try await backend.control(.resume, provider: name, caller: operators)
+        }
+        #expect(try await bench.state.pauses().providers[name] == reason)
+    }
+
     @Test("a check fails while users of a client id that is not configured wait")
     func unserved() async throws {
         let (bench, name) = (try Bench(), ProviderName("apple"))
