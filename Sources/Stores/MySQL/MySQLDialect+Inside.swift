@@ -5,7 +5,7 @@ import Lifecycle
 extension MySQLDialect {
     static func userText(_ type: IDType) -> String { text(user) }
 
-    static func lowered(_ text: String) -> String { "LOWER(CAST(\(text) AS CHAR))" }
+    static func lowered(_ text: String) -> String { "LOWER(CONVERT(\(text) USING utf8mb4))" }
 
     static func problem(of inside: InsideValue, _ column: ColumnShape, _ type: IDType) -> String? {
         switch inside {
@@ -174,7 +174,8 @@ extension MySQLDialect {
         let hasEscape = "LOCATE(\(bytes(literal("\\"))), \(bytes(column))) > 0"
         return "(\(column) IS NOT NULL AND NOT JSON_VALID(\(column))"
             + " AND COALESCE(LOCATE(\(fold(value)), \(fold(column))) > 0 OR (\(hasEscape)"
-            + " AND LOCATE(\(fold(value)), \(fold(unescaped(column)))) > 0), FALSE))"
+            + " AND COALESCE(LOCATE(\(fold(value)), \(fold(unescaped(column)))) > 0,"
+            + " \(value) IS NOT NULL)), FALSE))"
     }
 
     /// A text without the escapes of JSON, read as one JSON text: what would end that is written
@@ -208,13 +209,14 @@ extension MySQLDialect {
             + " AND LOCATE(\(bytes(literal(separator))), \(bytes(value))) = 0, FALSE)"
     }
 
+    /// Also a list to which the server adds no separator: beyond `max_allowed_packet` that is NULL.
     static func listHoldsLoosely(_ separator: String, _ column: String, _ value: String) -> String {
         let end = separator.replacing(" ", with: "")
         let plain = { (text: String) in
             "REPLACE(\(bytes(text)), \(bytes(literal(" "))), \(bytes(literal(""))))"
         }
         return "COALESCE(LOCATE(\(wrapped(plain(value), end)), \(wrapped(plain(column), end))) > 0,"
-            + " FALSE)"
+            + " LOCATE(\(bytes(value)), \(bytes(column))) > 0, FALSE)"
     }
 
     /// Each element gets separators of its own, so that two that follow each other are both found.

@@ -42,8 +42,10 @@ enum MySQLDialect: SQLDialect {
 
     /// The bytes of a text: collations take texts for equal, `_bin` ones too, which ignore blanks
     /// at the end.
+    ///
+    /// `CAST` is NULL for a text beyond `max_allowed_packet`.
     static func bytes(_ column: String) -> String {
-        "CAST(CONVERT(\(column) USING utf8mb4) AS BINARY)"
+        "CONVERT(CONVERT(\(column) USING utf8mb4) USING binary)"
     }
 
     static func folded(_ text: String, _ column: ColumnShape) -> String {

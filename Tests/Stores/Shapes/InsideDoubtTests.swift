@@ -166,6 +166,26 @@ struct InsideDoubt: Sendable, CustomTestStringConvertible {
         #expect(await target.verifyInPieces(order(doubt.user)) == .failure(blocked))
     }
 
+    @Test(
+        "a text that is too long for the functions of MySQL is never called free of an id",
+        arguments: [
+            ("ann,", InsideValue.list(separator: ",")),
+            ("{\"user\":\"ann", InsideShape.json("$.user")),
+        ] as [(String, InsideValue?)]
+    )
+    func tooLong(start: String, inside: InsideValue?) async throws {
+        // 18 MB of UTF-8; MariaDB's `max_allowed_packet` is 16 MiB.
+        let app = try ShapeKind.mysql.open(
+            "CREATE TABLE t(id INTEGER PRIMARY KEY, d LONGTEXT CHARACTER SET latin1);"
+                + "INSERT INTO t VALUES (1, CONCAT(_latin1 '\(start)',"
+                + " REPEAT(_latin1 X'E9', 9000000)))"
+        )
+        let target = app.target([InsideShape.rule("d", inside)])
+        let blocked = EffectFailure.blocked(Obstacle(.spelling, at: "t", name: "d"))
+        let orders = [order("ann"), order("bo")]
+        #expect(await target.verify(orders) == [.failure(blocked), .clean])
+    }
+
     /// How a name stands elsewhere whose column takes `Ann` and `ann` for equal, and what a purge
     /// leaves of it; `nil` where it cannot be changed.
     static let names: [(type: String, value: String, inside: InsideValue?, left: String?)] = [
