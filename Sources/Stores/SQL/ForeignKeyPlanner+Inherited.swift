@@ -39,8 +39,10 @@ extension ForeignKeyPlanner {
             return exists(parent, where: "\(anyOf(found)) AND \(isInside)")
         }
         let join = join(rule, table, parent)
-        return "coalesce(\(join.children) IN (SELECT \(join.parents) FROM"
-            + " \(shape(via.table).reference) AS \(parent.reference) WHERE \(anyOf(found))), 1 = 0)"
+        let rows =
+            "SELECT \(join.parents) FROM \(shape(via.table).reference) AS \(parent.reference)"
+            + " WHERE \(anyOf(found))"
+        return "coalesce(\(join.isIn(rows)), 1 = 0)"
     }
 
     /// True for a row of a tree below which a protected row stays; `nil` where none can.

@@ -106,7 +106,7 @@ extension ForeignKeyPlanner {
                 + " WHERE \(anyOf(found))"
         // What the work finds is excluded before other owners are looked for.
         let known = isSpelled ? taking(rule).map { match($0, in: table) } : []
-        return "\(join.children) IN (\(rows))"
+        return join.isIn(rows)
             + known.map { " AND NOT coalesce(\($0), 1 = 0)" }.joined()
             + others(rule, via, table, depth, isSpelled)
     }
@@ -130,17 +130,27 @@ extension ForeignKeyPlanner {
     /// The columns by which a row refers to its parent, in SQL.
     struct Join {
         let pairs: [(child: String, parent: String)]
+        let table: TableShape
+        /// Of the children.
+        let names: [String]
 
-        var children: String { Self.list(pairs.map(\.child)) }
         /// A list to select.
         var parents: String { pairs.map(\.parent).joined(separator: ", ") }
         /// A condition.
-        var isEqual: String {
-            pairs.map { "\($0.child) = \($0.parent)" }.joined(separator: " AND ")
+        var isEqual: String { isEqual(to: pairs.map(\.parent)) }
+
+        func isEqual(to values: [String]) -> String {
+            sparing(zip(pairs, values).map { "\($0.child) = \($1)" }.joined(separator: " AND "))
         }
 
-        private static func list(_ columns: [String]) -> String {
-            columns.count == 1 ? columns[0] : "(" + columns.joined(separator: ", ") + ")"
+        func isIn(_ rows: String) -> String {
+            let columns = pairs.map(\.child).joined(separator: ", ")
+            return sparing((pairs.count == 1 ? columns : "(\(columns))") + " IN (\(rows))")
+        }
+
+        /// Around the comparison: only a column that stands by itself compares by its collation.
+        private func sparing(_ condition: String) -> String {
+            names.reduce(condition) { table.sparing($1, $0) }
         }
     }
 
@@ -183,8 +193,7 @@ extension ForeignKeyPlanner {
         let isByValue = isByValue(rule)
         return Join(
             pairs: joined(rule).flatMap { names -> [(child: String, parent: String)] in
-                let column = Dialect.column(names.child, of: table.reference)
-                let child = table.sparing(names.child, column, else: "NULL")
+                let child = Dialect.column(names.child, of: table.reference)
                 let found = Dialect.column(names.parent, of: parent.reference)
                 guard let one = Dialect.shape(names.child, in: table),
                     let other = Dialect.shape(names.parent, in: parent)
@@ -196,7 +205,9 @@ extension ForeignKeyPlanner {
                 else { return [pair] }
                 let (below, above) = (Dialect.folded(child, one), Dialect.folded(found, other))
                 return (isSpelled ? [] : [pair]) + [(child: below, parent: above)]
-            }
+            },
+            table: table,
+            names: joined(rule).map(\.child)
         )
     }
 
@@ -210,8 +221,7 @@ extension ForeignKeyPlanner {
     ) -> String {
         let (name, rows) = ("tree\(depth)", "\(shape(rule.table).reference) AS \(parent.reference)")
         let places = join.pairs.indices.map { "k\($0)" }
-        let up = self.join(rule, parent, parent).pairs.map(\.child)
-        let isBelow = zip(up, places).map { "\($0) = \(name).\($1)" }
+        let isBelow = self.join(rule, parent, parent).isEqual(to: places.map { "\(name).\($0)" })
         let conditions = rule.conditions.map { $0.sql(in: parent, Dialect.self) }
         let stays = followed(rule.table).flatMap { protections($0, in: parent) }
         let open = stays.isEmpty ? "" : " AND NOT \(anyOf(stays))"
@@ -219,7 +229,7 @@ extension ForeignKeyPlanner {
             WITH RECURSIVE \(name)(\(places.joined(separator: ", "))) AS (\
             SELECT \(join.parents) FROM \(rows) WHERE \(starts)\(open) UNION \
             SELECT \(join.parents) FROM \(name) JOIN \(rows) ON \
-            \((isBelow + conditions).joined(separator: " AND "))) \
+            \(([isBelow] + conditions).joined(separator: " AND "))) \
             SELECT \(places.joined(separator: ", ")) FROM \(name)
             """
     }
