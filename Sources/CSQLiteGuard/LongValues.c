@@ -12,8 +12,9 @@ enum { PIECE_BYTES = 1 << 16, NEEDLE_BYTES_MAX = 4096 };
 
 static void close_handle(void *handle) { sqlite3_blob_close(handle); }
 
-// The handle of a call, which goes from row to row in a statement. NULL after an error.
-static sqlite3_blob *handle_at_row(sqlite3_context *context, sqlite3_value **values) {
+// The handle of a call, which goes from row to row in a statement. NULL after an error, and with
+// the result `unknown` where the row has no such value, but that of a column's DEFAULT.
+static sqlite3_blob *handle_at_row(sqlite3_context *context, sqlite3_value **values, int unknown) {
     sqlite3_blob *handle = sqlite3_get_auxdata(context, 0);
     const sqlite3_int64 row = sqlite3_value_int64(values[2]);
     if (handle != NULL && sqlite3_blob_reopen(handle, row) == SQLITE_OK) return handle;
@@ -22,7 +23,8 @@ static sqlite3_blob *handle_at_row(sqlite3_context *context, sqlite3_value **val
     sqlite3 *db = sqlite3_context_db_handle(context);
     const int code = sqlite3_blob_open(db, "main", table, column, row, 0, &handle);
     if (code != SQLITE_OK) {
-        sqlite3_result_error_code(context, code);
+        sqlite3_result_int(context, unknown);
+        if (code != SQLITE_ERROR) sqlite3_result_error_code(context, code);
         return NULL;
     }
     sqlite3_set_auxdata(context, 0, handle, close_handle);
@@ -34,7 +36,7 @@ static sqlite3_blob *handle_at_row(sqlite3_context *context, sqlite3_value **val
 
 static void value_bytes(sqlite3_context *context, int count, sqlite3_value **values) {
     (void)count;
-    sqlite3_blob *handle = handle_at_row(context, values);
+    sqlite3_blob *handle = handle_at_row(context, values, 0);
     if (handle != NULL) sqlite3_result_int(context, sqlite3_blob_bytes(handle));
 }
 
@@ -96,7 +98,7 @@ static void value_holds(sqlite3_context *context, int count, sqlite3_value **val
         sqlite3_result_int(context, 1);
         return;
     }
-    sqlite3_blob *handle = handle_at_row(context, values);
+    sqlite3_blob *handle = handle_at_row(context, values, 1);
     if (handle == NULL) return;
     const int found = holds(handle, needle, size, is_json);
     sqlite3_result_int(context, found);

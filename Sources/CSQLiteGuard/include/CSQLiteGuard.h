@@ -140,8 +140,8 @@ void csqliteguard_deadline_end(sqlite3 *db);
 // Adds two functions that read no value as a whole: `bytes`(table, column, rowid), the bytes of a
 // text or blob of the main database; and `holds`(table, column, rowid, text, is_json), which is 0
 // only where the text is not in it, in any case of ASCII letters, with or without blanks, or as
-// JSON writes it. Other values are errors, and so are tables without rowids. Only statements of the
-// connection may call them. Returns SQLITE_OK or a SQLite result code.
+// JSON writes it. Where SQLite finds no such value in the row, they are 0 and 1. The table has no
+// generated columns. Only statements of the connection may call them. Returns a SQLite result code.
 int csqliteguard_add_long_values(sqlite3 *db, const char *bytes, const char *holds);
 
 // 1 when the file at the database's path is no longer the open one (SQLITE_FCNTL_HAS_MOVED), 0 when

@@ -27,8 +27,7 @@ extension TableShape {
         return sparing(column, found, else: "CASE WHEN \(holds) THEN \(found) ELSE 0 END")
     }
 
-    /// How many bytes a text or blob has; `nil` where long values are not spared, or rows have no
-    /// rowid.
+    /// How many bytes a text or blob has; `nil` where long values are not spared.
     func byteCount(of column: String) -> String? {
         place(of: column).map { place in
             "CASE WHEN typeof(\(SQLiteDialect.column(column, of: reference))) IN ('text', 'blob')"
@@ -37,8 +36,11 @@ extension TableShape {
     }
 
     /// Where the functions find a value.
+    ///
+    /// A handle needs a rowid. Beside a virtual column SQLite 3.40 opens it at another column.
     private func place(of column: String) -> String? {
-        guard sparesLongValues, hasRowID, let row = rowKeys.first?.split(separator: ".").last
+        guard sparesLongValues, hasRowID, !columns.contains(where: \.isGenerated),
+            let row = rowKeys.first?.split(separator: ".").last
         else { return nil }
         let names = [name, column].map { SQLiteDialect.literal($0) }.joined(separator: ", ")
         return "\(names), \(reference).\(row)"
