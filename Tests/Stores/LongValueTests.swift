@@ -166,7 +166,7 @@ struct LongRow: Sendable, CustomTestStringConvertible {
     /// The purge of `a` has to read the value.
     var isBlocked = false
 
-    static let all = keys + insides + [chain] + own
+    static let all = keys + insides + chains + [later, generated] + own
 
     private static let long = "hex(zeroblob(8500000))"
     private static let deleting = TableRule(table: "p", column: "u", action: .delete)
@@ -229,23 +229,55 @@ struct LongRow: Sendable, CustomTestStringConvertible {
         )
     }
 
-    private static let chain = {
+    private static let chains = [("TEXT", "n"), ("TEXT COLLATE NOCASE", "N")].map { type, key in
         var hanging = deleting
         hanging.via = ParentColumn(table: "u", column: "id")
         return LongRow(
-            testDescription: "a column by which rows hang",
+            testDescription: "a column by which rows hang, \(type)",
             sql: """
-                CREATE TABLE u(id TEXT PRIMARY KEY, name TEXT); CREATE TABLE p(u TEXT, t TEXT);
-                INSERT INTO u VALUES ('1', 'a'), ('2', 'b');
-                INSERT INTO p VALUES ('1', 'x'), ('2', 'x'), (\(long), 'y');
+                CREATE TABLE u(id TEXT PRIMARY KEY, name TEXT);
+                CREATE TABLE p(u \(type), t TEXT);
+                INSERT INTO u VALUES ('n1', 'a'), ('n2', 'b');
+                INSERT INTO p VALUES ('\(key)1', 'x'), ('\(key)2', 'x'), (\(long), 'y');
                 """,
             rules: [TableRule(table: "u", column: "name", action: .delete), hanging],
             left: "SELECT t FROM p",
             texts: ["\"y\""]
         )
-    }()
+    }
+
+    private static let later = LongRow(
+        testDescription: "a key that was added with a default",
+        sql: """
+            CREATE TABLE p(id INTEGER PRIMARY KEY, t TEXT); INSERT INTO p VALUES (1, 'y');
+            ALTER TABLE p ADD COLUMN u TEXT DEFAULT 'z';
+            INSERT INTO p VALUES (2, 'y', \(long)), (3, 'x', 'a'), (4, 'x', 'b');
+            """,
+        rules: [deleting],
+        left: "SELECT t FROM p",
+        texts: ["\"y\"", "\"y\""]
+    )
 
     // MARK: In a row of `a`
+
+    /// SQLite 3.40 takes `t` for `u` there.
+    private static let generated = LongRow(
+        testDescription: "a text beside a generated column",
+        sql: """
+            CREATE TABLE p(id INTEGER PRIMARY KEY, g TEXT AS (upper(id)), u TEXT, t TEXT);
+            INSERT INTO p VALUES (1, 'a', \(long)), (2, 'b', 'x');
+            """,
+        rules: [masking("t", .text("gone"))],
+        left: "SELECT substr(t, 1, 4) FROM p",
+        texts: ["\"0000\"", "\"gone\""],
+        isBlocked: true
+    )
+
+    private static let ofSomeText = {
+        var rule = deleting
+        rule.conditions = [ColumnCondition(column: "t", test: .equals(.text("x")))]
+        return rule
+    }()
 
     private static let ownShapes:
         [(name: String, rule: TableRule, left: String, texts: [String], isBlocked: Bool)] = [
@@ -257,6 +289,7 @@ struct LongRow: Sendable, CustomTestStringConvertible {
             ("a text that is random then", masking("t", .random), "count(*)", ["2"], false),
             ("a text that is hashed", masking("t", .hash), "count(*)", ["2"], true),
             ("a text that is deleted", deleting, "count(*)", ["0"], false),
+            ("a text of a condition", ofSomeText, "id", ["1"], false),
         ]
 
     private static let own = ownShapes.map { shape in

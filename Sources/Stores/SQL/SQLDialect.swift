@@ -167,7 +167,7 @@ extension SQLDialect {
             }
         }
         let name = self.column(column, of: table.reference)
-        return "\(name) IN (\(literals.joined(separator: ", ")))"
+        return table.sparing(column, "\(name) IN (\(literals.joined(separator: ", ")))")
     }
 
     /// Counts rows up to a limit.

@@ -46,12 +46,13 @@ extension SQLiteTarget {
                 do throws(SQLError) {
                     answers.append(try reader.verify(order, plan, at: clock.wall()))
                 } catch {
-                    // The next call begins with it, and finds that it alone takes so long.
-                    if error.kind == .timeout, !answers.isEmpty { break }
+                    // The next call begins with it, and finds that it alone is so long.
+                    if error.kind == .timeout || !isLast, !answers.isEmpty { break }
                     guard error.obstacle != nil, isLast else { throw error }
                     answers.append(.failure(error.failure))
                 }
-                if clock.uptime() - start >= SQLiteLimits.transactionSoft { break }
+                // The next order may have no long value, and use indexes.
+                if isLast || clock.uptime() - start >= SQLiteLimits.transactionSoft { break }
             }
             return answers
         }
