@@ -67,7 +67,7 @@ def removed_client(checks, stage):
         checks.check("     and the alarm stays", "provider_broken" in alarms, alarms)
     stage.store(other, its)
     served(checks, stage, other, "     while users of the other client id are served", its["user"])
-    ended = f"no user of '{BAD}' is tried"
+    ended = f"outage of '{BAD}' at provider apple ended"
     before = stage.log().count(ended)
     checks.equal("     there is one entry", stage.log().count("users of provider apple are not served: client_not_configured"), 1)
     reload(stage, CLIENT, BAD)
