@@ -21,6 +21,7 @@ SPOOL = "/var/lib/expunged/spool/queue.db"
 FILLED = {
     "ID": "01a1fc8e-9f65-7bd1-bb0b-9b525af3dac8", "T": "2026-11-20T03:00:00Z", "HASH": "a" * 64,
     "IDENTITY": "01a1fc8e-9f65-7bd1-bb0b-9b525af3dac8", "NAME.orders": "app-db.orders",
+    "DIRECTORY": "/dev/null/bundle",
 }
 # What stands before sections of a target.
 TARGET = """[[target]]
