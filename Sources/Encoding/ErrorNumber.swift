@@ -16,8 +16,8 @@ package struct ErrorNumber: Equatable, CustomStringConvertible {
 
 /// The bytes behind a descriptor; `errno` says why a call failed.
 package enum FileBytes {
-    /// Bytes of one call of read(2).
-    private static let pieceByteCount = 1 << 20
+    /// Room for a small file; for a larger one, as much again as it has so far.
+    private static let byteCountMin = 1 << 14
 
     /// Reads the next bytes, fewer than `countMax` only at the end, and may block.
     package static func read(
@@ -29,8 +29,8 @@ package enum FileBytes {
         var count = 0
         while count < countMax {
             if count == bytes.count {
-                let room = min(countMax - count, pieceByteCount)
-                bytes.append(contentsOf: repeatElement(0, count: room))
+                let room = min(countMax - count, max(byteCountMin, count))
+                bytes += [UInt8](repeating: 0, count: room)
             }
             let answer = unsafe bytes.withUnsafeMutableBytes { buffer in
                 let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
