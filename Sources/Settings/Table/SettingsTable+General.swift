@@ -24,7 +24,7 @@ extension SettingsTable {
             "max_deletions_per_hour", .count(1...1_000_000_000, unit: "deletions per hour"),
             .defaultsTo(.count(1000)),
             """
-            Mass-deletion guard: further ones wait for an operator (docs/guides/pauses.md). \
+            Guard: further deletions wait for an operator (docs/guides/pauses.md). \
             One uid, or the spool, begins at most three quarters of what the others leave.
             """
         ),
