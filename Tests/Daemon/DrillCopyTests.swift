@@ -271,7 +271,7 @@ struct DrillCopyTests {
         let read = try DaemonConfiguration.parse(Array(target.utf8), file: "t.toml")
         let store = try #require(read.targets[0].store as? any DrillCopying)
         let copy = try store.copy(at: "copy")
-        #expect(try #require(copy as? RealtimeDatabaseStore).url == copied)
+        #expect(try #require(copy as? RealtimeDatabaseKind).url == copied)
     }
 
     @Test(arguments: ["s3", "cloud-storage", "firestore", "realtime-database", "firebase-auth"])

@@ -16,10 +16,10 @@ struct DynamoDBSettingsTests {
 
         """
 
-    private static func store(_ text: String) throws -> DynamoDBStore {
+    private static func store(_ text: String) throws -> DynamoDBKind {
         let configuration = try Sample.load(section + text + "\n")
         let store = try #require(configuration.targets.first).store
-        return try #require(store as? DynamoDBStore)
+        return try #require(store as? DynamoDBKind)
     }
 
     @Test("the endpoint is that of the region, and everything without a date has no cutoff")

@@ -28,7 +28,7 @@ struct FirestoreSettingsTests {
                 """
         )
         let store = try #require(configuration.targets.first).store
-        let firestore = try #require(store as? FirestoreStore)
+        let firestore = try #require(store as? FirestoreKind)
         #expect(firestore.database == "(default)" && !firestore.includesSubcollections)
         #expect(firestore.documents == ["users/{user_id}"] && firestore.collections.isEmpty)
         #expect(firestore.access.keyCredential == "service-account.json")

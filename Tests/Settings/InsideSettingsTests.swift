@@ -26,7 +26,7 @@ import Testing
     }
 
     private static func rule(_ keys: String) throws -> TableRule {
-        let store = try #require(try Sample.load(target(keys)).targets.first?.store as? SQLiteStore)
+        let store = try #require(try Sample.load(target(keys)).targets.first?.store as? SQLiteKind)
         return try #require(store.claims.rules.last)
     }
 
@@ -125,7 +125,7 @@ import Testing
         let end = try #require(page[start...].firstRange(of: "```")).lowerBound
         let target = "[[target]]\nname = \"app-db\"\nkind = \"sqlite\"\npath = \"/srv/app.db\"\n"
         let store = try Sample.load(target + page[start..<end]).targets.first?.store
-        let rules = try #require(store as? SQLiteStore).claims.rules
+        let rules = try #require(store as? SQLiteKind).claims.rules
         #expect(rules.map(\.table) == ["documents", "comments"])
         #expect(rules.allSatisfy { $0.inside != nil })
     }

@@ -28,7 +28,7 @@ struct LoadingTests {
                     baseURL: "https://appleid.apple.com"
                 )
         )
-        let sqlite = try #require(configuration.targets.first?.store as? SQLiteStore)
+        let sqlite = try #require(configuration.targets.first?.store as? SQLiteKind)
         #expect(sqlite.path == "/srv/app/app.db")
         let tables = sqlite.claims.rules
         #expect(tables.map(\.table) == ["posts", "invoices", "fraud_reports", "users"])
@@ -147,7 +147,7 @@ struct LoadingTests {
             b = { strategy = "constant", value = "" } }
             """
         let store = try Sample.load(text + columns).targets.first?.store
-        let sqlite = try #require(store as? SQLiteStore)
+        let sqlite = try #require(store as? SQLiteKind)
         #expect(sqlite.triggers == .off)
         let masks = [
             ColumnMask(column: "a", strategy: .integer(-7)),

@@ -23,9 +23,9 @@ struct MySQLSettingsTests {
         """
     private static let access = "database = \"app\"\nusername = \"expunged\"\n"
 
-    private static func store(_ keys: String) throws -> MySQLStore {
+    private static func store(_ keys: String) throws -> MySQLKind {
         let configuration = try Sample.load(section + keys + "\n" + access + table)
-        return try #require(configuration.targets.first?.store as? MySQLStore)
+        return try #require(configuration.targets.first?.store as? MySQLKind)
     }
 
     @Test("what it needs is read, with defaults that are safe")

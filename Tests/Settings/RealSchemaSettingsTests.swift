@@ -27,7 +27,7 @@ import Testing
     }
 
     private static func rule(_ keys: String) throws -> TableRule {
-        let store = try #require(try Sample.load(target(keys)).targets.first?.store as? SQLiteStore)
+        let store = try #require(try Sample.load(target(keys)).targets.first?.store as? SQLiteKind)
         return try #require(store.claims.rules.last)
     }
 

@@ -28,7 +28,7 @@ struct S3SettingsTests {
                 """
         )
         let store = try #require(configuration.targets.first).store
-        let s3 = try #require(store as? S3Store)
+        let s3 = try #require(store as? S3Kind)
         #expect(s3.urlStyle == .virtualHost)
         #expect(s3.prefixes == ["users/{user_id}/"] && s3.objects.isEmpty)
         let credentials = configuration.requiredCredentials.map(\.name)

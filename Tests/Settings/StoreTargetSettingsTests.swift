@@ -25,13 +25,13 @@ struct StoreTargetSettingsTests {
             members = { "likes:*" = "{user_id}" }
             """
         )
-        let redis = try #require(kind as? RedisStore)
+        let redis = try #require(kind as? RedisKind)
         #expect(redis.address == .host("localhost", port: 6379, isPlain: true))
         #expect(redis.members == ["likes:*": "{user_id}"])
         #expect(redis.database == 3 && redis.timeout == .seconds(10))
         #expect(redis.passwordCredential == "redis")
         let socket = "socket = \"/run/r.sock\"\nkeys = [\"a{user_id}\"]"
-        let local = try #require(try Self.target("redis", socket) as? RedisStore)
+        let local = try #require(try Self.target("redis", socket) as? RedisKind)
         #expect(local.address == .socket("/run/r.sock"))
     }
 
@@ -55,13 +55,13 @@ struct StoreTargetSettingsTests {
     @Test("a program and a service have their bounds")
     func delegated() throws {
         let program = try Self.target("command", "program = \"/usr/bin/true\"")
-        let command = try #require(program as? CommandStore)
+        let command = try #require(program as? CommandStoreKind)
         #expect(command.timeout == .seconds(60) && command.memoryMax == 256 << 20)
         let service = try Self.target(
             "webhook",
             "url = \"https://a.example/x\"\nsecret_credential = \"hook\""
         )
-        let webhook = try #require(service as? WebhookStore)
+        let webhook = try #require(service as? WebhookKind)
         #expect(!webhook.allowsPrivateAddresses)
         #expect(webhook.secretCredential == "hook")
     }

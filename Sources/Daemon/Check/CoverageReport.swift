@@ -66,9 +66,9 @@ struct CoverageReport: Equatable {
 extension DaemonConfiguration {
     /// The targets above this one that work in the same database and name its tables alike.
     func earlierTargets(inDatabaseOf target: TargetConfiguration) -> [TargetConfiguration] {
-        guard let store = target.store as? any TableStore else { return [] }
+        guard let store = target.store as? any TableKind else { return [] }
         return targets.prefix { $0.name != target.name }.filter { earlier in
-            guard let other = earlier.store as? any TableStore else { return false }
+            guard let other = earlier.store as? any TableKind else { return false }
             return store.sharesDatabase(with: other) && store.naming == other.naming
         }
     }

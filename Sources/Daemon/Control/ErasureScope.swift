@@ -42,7 +42,7 @@ struct ErasureScope: Codable, Hashable, Sendable {
         private enum CodingKeys: CodingKey { case day, unmapped, unexamined }
 
         init(_ report: CoverageReport, in target: TargetConfiguration, at time: WallTime) {
-            let isNamed = target.store is any TableStore
+            let isNamed = target.store is any TableKind
             day = String(time.rfc3339.prefix(10))
             unmapped = Places(report.unmapped, isNamed: isNamed)
             unexamined = Places(report.sampled, isNamed: isNamed)
@@ -204,7 +204,7 @@ extension ErasureScope.Target {
         hasTimestamps = !isShared && target.store.cutoff == .everything
         backupsKeptMilliseconds = target.backupsKept?.milliseconds
         isSearchable = target.store.isSearchable
-        let tables = target.store as? any TableStore
+        let tables = target.store as? any TableKind
         naming = tables?.naming
         self.tables = (tables?.claims.rules ?? []).map { rule in
             ErasureScope.Table(

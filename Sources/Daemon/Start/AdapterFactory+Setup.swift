@@ -299,10 +299,10 @@ extension AdapterFactory {
         }
         // A copy is another place of the same store.
         return configuration.targets.compactMap { other -> SchemaClaims? in
-            guard other.name != name, let store = target.store as? any TableStore,
+            guard other.name != name, let store = target.store as? any TableKind,
                 store.sharesDatabase(with: other.store)
             else { return nil }
-            return (other.store as? any TableStore)?.claims
+            return (other.store as? any TableKind)?.claims
         }.reduce(SchemaClaims()) { $0.joined(with: $1) }
     }
 }

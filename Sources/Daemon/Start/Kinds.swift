@@ -15,10 +15,10 @@ package enum Kinds {
     static let directories: [any DirectoryKind.Type] = [FirebaseKind.self]
 
     static let stores: [any StoreKind.Type] = [
-        SQLiteStore.self, FilesStore.self, PostgreSQLStore.self, MySQLStore.self,
-        RedisStore.self, CommandStore.self, WebhookStore.self, S3Store.self,
-        CloudStorageStore.self, DynamoDBStore.self,
-        FirestoreStore.self, RealtimeDatabaseStore.self, HTTPStore.self, FirebaseAuthStore.self,
+        SQLiteKind.self, FilesKind.self, PostgreSQLKind.self, MySQLKind.self,
+        RedisKind.self, CommandStoreKind.self, WebhookKind.self, S3Kind.self,
+        CloudStorageKind.self, DynamoDBKind.self,
+        FirestoreKind.self, RealtimeDatabaseKind.self, HTTPKind.self, FirebaseAuthKind.self,
     ]
 
     static let queues: [any QueueKind.Type] = [PostgreSQLQueue.self, MySQLQueue.self]

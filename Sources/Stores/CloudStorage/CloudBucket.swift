@@ -33,7 +33,7 @@ struct CloudBucket: ObjectBucket {
     let recounts = [Listing.generationsBetween, .live]
 
     let name: String
-    private let store: GoogleStore
+    private let calls: GoogleCalls
     private let path: String
     /// Entries of a listing; the service allows no more than 1,000.
     private let pageSize: Int
@@ -50,7 +50,7 @@ struct CloudBucket: ObjectBucket {
         self.name = name
         path = "/" + PercentEncoding.encode(name)
         self.pageSize = pageSize
-        store = try GoogleStore(
+        calls = try GoogleCalls(
             baseURL: baseURL ?? "https://storage.googleapis.com",
             path: "/storage/v1/b",
             session
@@ -80,7 +80,7 @@ struct CloudBucket: ObjectBucket {
         let answer = try await list(query, from: position)
         var page = ObjectPage<Position>()
         for json in answer["items"]?.array ?? [] { page.versions.append(try version(json)) }
-        page.next = GoogleStore.token(answer).map { Position(token: $0) }
+        page.next = GoogleCalls.token(answer).map { Position(token: $0) }
         return page
     }
 
@@ -99,7 +99,7 @@ struct CloudBucket: ObjectBucket {
         )
         return NamePage(
             names: Self.folders(answer) + (try names(answer)),
-            next: GoogleStore.token(answer).map { Position(token: $0) }
+            next: GoogleCalls.token(answer).map { Position(token: $0) }
         )
     }
 
@@ -117,7 +117,7 @@ struct CloudBucket: ObjectBucket {
             names: Self.folders(answer),
             // The emulator also lists what is deeper.
             hasObjects: try names(answer).contains { !$0.dropFirst(parent.count).contains("/") },
-            next: GoogleStore.token(answer).map { Position(start: start, token: $0) }
+            next: GoogleCalls.token(answer).map { Position(start: start, token: $0) }
         )
     }
 
@@ -127,13 +127,13 @@ struct CloudBucket: ObjectBucket {
         _ range: [(name: String, value: String)],
         from position: Position?
     ) async throws(CallFailure) -> JSONValue {
-        var call = GoogleStore.Call(path: path + "/o")
+        var call = GoogleCalls.Call(path: path + "/o")
         let fields =
             "nextPageToken,prefixes,items(name,generation,timeCreated,temporaryHold,"
             + "eventBasedHold,retentionExpirationTime,retention)"
         call.query = [("maxResults", "\(pageSize)"), ("fields", fields)] + range
         if let token = position?.token { call.query.append(("pageToken", token)) }
-        return try await store.object(call, Self.reading)
+        return try await calls.object(call, Self.reading)
     }
 
     private static func folders(_ answer: JSONValue) -> [String] {
@@ -160,17 +160,17 @@ struct CloudBucket: ObjectBucket {
         var end: WallTime?
         var token: String?
         for _ in 0..<PageWalk.countedPages {
-            var call = GoogleStore.Call(path: path + "/o")
+            var call = GoogleCalls.Call(path: path + "/o")
             call.query = [
                 ("maxResults", "\(pageSize)"), ("softDeleted", "true"), ("prefix", prefix),
                 ("fields", "nextPageToken,items(hardDeleteTime)"),
             ]
             if let token { call.query.append(("pageToken", token)) }
-            let answer = try await store.object(call, Self.reading)
+            let answer = try await calls.object(call, Self.reading)
             for json in answer["items"]?.array ?? [] {
                 end = max(end ?? .distantPast, try time(json["hardDeleteTime"]))
             }
-            token = GoogleStore.token(answer)
+            token = GoogleCalls.token(answer)
             if token == nil { return end }
         }
         return max(end ?? .distantPast, now() + retention)
@@ -178,9 +178,9 @@ struct CloudBucket: ObjectBucket {
 
     /// How long the bucket keeps what is deleted; zero when it does not.
     func softDeletion() async throws(CallFailure) -> Duration {
-        var call = GoogleStore.Call(path: path)
+        var call = GoogleCalls.Call(path: path)
         call.query = [("fields", "softDeletePolicy")]
-        let answer = try await store.object(call, Self.reading)
+        let answer = try await calls.object(call, Self.reading)
         guard let policy = answer["softDeletePolicy"] else { return .zero }
         guard let text = policy["retentionDurationSeconds"]?.string else { return .zero }
         guard let seconds = Int64(text), (0...31_536_000).contains(seconds) else {
@@ -209,14 +209,14 @@ struct CloudBucket: ObjectBucket {
 
     /// Deletes one generation for good, or as far as soft deletion lets it.
     func delete(_ version: ObjectVersion) async -> Outcome {
-        var call = GoogleStore.Call(
+        var call = GoogleCalls.Call(
             method: .DELETE,
             path: path + "/o/" + PercentEncoding.encode(version.key)
         )
         call.query = [("generation", version.id)]
         do throws(CallFailure) {
             guard accepts(version.key) else { throw CallFailure(.unusable) }
-            let reading = try await store.send(call, Self.deletion)
+            let reading = try await calls.send(call, Self.deletion)
             switch reading.meaning {
             case .honoured, .refused: return .gone
             case .unclear:

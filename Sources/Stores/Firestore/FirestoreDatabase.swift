@@ -33,7 +33,7 @@ struct FirestoreDatabase: Sendable {
 
     let id: String
     let project: String
-    private let store: GoogleStore
+    private let calls: GoogleCalls
     /// Of the database, behind that of the store.
     private let path: String
     /// What all names begin with.
@@ -53,7 +53,7 @@ struct FirestoreDatabase: Sendable {
         prefix = "projects/\(project)/databases/\(id)/documents"
         path = "/" + id
         self.pageSize = pageSize
-        store = try GoogleStore(
+        calls = try GoogleCalls(
             baseURL: baseURL ?? "https://firestore.googleapis.com",
             path: "/v1/projects/\(project)/databases",
             session
@@ -155,7 +155,7 @@ struct FirestoreDatabase: Sendable {
                 }
                 names.append(name)
             }
-            token = GoogleStore.token(answer)
+            token = GoogleCalls.token(answer)
             if token == nil { return names }
         }
         throw CallFailure(.unusable)
@@ -167,19 +167,19 @@ struct FirestoreDatabase: Sendable {
         in collection: [String],
         from token: String?
     ) async throws(CallFailure) -> (documents: [Document], next: String?) {
-        var call = GoogleStore.Call(path: encoded(collection))
+        var call = GoogleCalls.Call(path: encoded(collection))
         call.query = [
             ("pageSize", "\(pageSize)"), ("showMissing", "true"), ("mask.fieldPaths", "__name__"),
         ]
         if let token { call.query.append(("pageToken", token)) }
-        let answer = try await store.object(call, Self.table)
+        let answer = try await calls.object(call, Self.table)
         var documents: [Document] = []
         for json in answer["documents"]?.array ?? [] {
             let document = try document(json)
             guard document.path.dropLast() == collection[...] else { throw CallFailure(.unusable) }
             documents.append(document)
         }
-        return (documents, GoogleStore.token(answer))
+        return (documents, GoogleCalls.token(answer))
     }
 
     /// A document; `nil` when it is not there.
@@ -224,7 +224,7 @@ struct FirestoreDatabase: Sendable {
     /// For how long earlier versions of documents can be read: an hour, or as many days as
     /// point-in-time recovery keeps (`Database.versionRetentionPeriod`).
     func versionRetention() async throws(CallFailure) -> Duration {
-        let answer = try await store.object(GoogleStore.Call(path: path), Self.table)
+        let answer = try await calls.object(GoogleCalls.Call(path: path), Self.table)
         guard let text = answer["versionRetentionPeriod"]?.string, text.hasSuffix("s"),
             let seconds = Int64(text.dropLast()), (0...31_536_000).contains(seconds)
         else { throw CallFailure(.unusable) }
@@ -317,8 +317,8 @@ struct FirestoreDatabase: Sendable {
         _ body: JSONValue
     ) async throws(CallFailure) -> JSONValue {
         let path = encoded(path) + ":" + verb
-        let call = GoogleStore.Call(method: .POST, path: path, body: body)
-        return try await store.object(call, Self.table)
+        let call = GoogleCalls.Call(method: .POST, path: path, body: body)
+        return try await calls.object(call, Self.table)
     }
 
     private func encoded(_ path: [String]) -> String {

@@ -13,7 +13,7 @@ extension HTTPTarget {
     /// - Throws: ``HTTP/SetupError`` for a URL or certificate file that cannot be used, and
     ///   ``StoreSetupError`` for a secret that no header can carry.
     static func open(
-        _ plan: HTTPStore,
+        _ plan: HTTPKind,
         _ environment: StoreEnvironment
     ) async throws -> HTTPTarget {
         let host: Host = (plan.baseURL, plan.auth, plan.keyCredential)
@@ -37,7 +37,7 @@ extension HTTPTarget {
     }
 
     private static func caller(
-        of plan: HTTPStore,
+        of plan: HTTPKind,
         at host: Host,
         _ remote: RemoteClient,
         _ environment: StoreEnvironment

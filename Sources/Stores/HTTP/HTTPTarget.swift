@@ -12,7 +12,7 @@ package struct HTTPTarget: UserListing {
     package let name: TargetName
 
     /// What is asked of the API.
-    private let plan: HTTPStore
+    private let plan: HTTPKind
     private let caller: HTTPCaller
     /// Of the host that answers the steps of verification, mostly the same.
     private let verifier: HTTPCaller
@@ -23,7 +23,7 @@ package struct HTTPTarget: UserListing {
 
     /// Prepares the target; no connection is made yet.
     init(
-        _ plan: HTTPStore,
+        _ plan: HTTPKind,
         _ caller: HTTPCaller,
         verifier: HTTPCaller,
         _ environment: StoreEnvironment

@@ -26,7 +26,7 @@ struct HTTPVerifyHost: Hashable, Sendable {
                 "Credential with the secret for this host, on one line."
             ).outsidePlans(),
         ]
-        + HTTPStore.authSettings.map { setting in
+        + HTTPKind.authSettings.map { setting in
             Setting(
                 .verifyHost,
                 setting.name,

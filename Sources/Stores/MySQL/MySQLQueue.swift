@@ -9,7 +9,7 @@ package struct MySQLQueue: QueueKind {
     package static let summary = "MariaDB 10.11 or later, or MySQL 8 (untested), tables expunged_…"
 
     package static let settings: [Setting] =
-        MySQLStore.server(.queue).map { $0.atRestart() } + access
+        MySQLKind.server(.queue).map { $0.atRestart() } + access
 
     private static let access: [Setting] = [
         Setting(

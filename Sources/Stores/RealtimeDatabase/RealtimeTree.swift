@@ -16,7 +16,7 @@ struct RealtimeTree: Sendable {
         case large
     }
 
-    private let store: GoogleStore
+    private let calls: GoogleCalls
     /// Keys of a listing, and of one write.
     let pageSize: Int
     /// Part of each call: which of its databases an emulator is asked for; empty where the host
@@ -33,7 +33,7 @@ struct RealtimeTree: Sendable {
         self.pageSize = pageSize
         // firebase.google.com/docs/emulator-suite/connect_rtdb, "REST API".
         self.namespace = namespace.map { [("ns", $0)] } ?? []
-        store = try GoogleStore(baseURL: baseURL, path: "", session)
+        calls = try GoogleCalls(baseURL: baseURL, path: "", session)
     }
 
     /// The first keys at a place, without what is below them.
@@ -58,9 +58,9 @@ struct RealtimeTree: Sendable {
         _ body: @escaping @Sendable (String) -> Void
     ) async throws(CallFailure) -> Bool {
         let listing = KeyListing(body)
-        var call = GoogleStore.Call(path: text(path), query: [("shallow", "true")] + namespace)
+        var call = GoogleCalls.Call(path: text(path), query: [("shallow", "true")] + namespace)
         call.stream = BodyStream(max: Self.listingMax) { listing.take($0) }
-        guard try await store.send(call, Self.streamed).meaning == .honoured else { return false }
+        guard try await calls.send(call, Self.streamed).meaning == .honoured else { return false }
         guard listing.finish() else { throw CallFailure(.unusable) }
         return true
     }
@@ -74,7 +74,7 @@ struct RealtimeTree: Sendable {
     ///
     /// - Returns: Whether it is gone; otherwise it is too much for one write.
     func delete(_ path: [String]) async throws(CallFailure) -> Bool {
-        try await write(GoogleStore.Call(method: .DELETE, path: text(path)))
+        try await write(GoogleCalls.Call(method: .DELETE, path: text(path)))
     }
 
     /// Deletes some children of a place at once.
@@ -82,15 +82,15 @@ struct RealtimeTree: Sendable {
     /// - Returns: Whether they are gone; otherwise it is too much for one write.
     func delete(_ keys: [String], at path: [String]) async throws(CallFailure) -> Bool {
         let body = JSONValue.object(keys.map { JSONValue.Member($0, .null) })
-        return try await write(GoogleStore.Call(method: .PATCH, path: text(path), body: body))
+        return try await write(GoogleCalls.Call(method: .PATCH, path: text(path), body: body))
     }
 
     private func read(
         _ path: [String],
         _ query: [(name: String, value: String)]
     ) async throws(CallFailure) -> Content {
-        let reading = try await store.send(
-            GoogleStore.Call(path: text(path), query: query + namespace),
+        let reading = try await calls.send(
+            GoogleCalls.Call(path: text(path), query: query + namespace),
             Self.table
         )
         guard reading.meaning == .honoured, let json = reading.json else { return .large }
@@ -98,10 +98,10 @@ struct RealtimeTree: Sendable {
         return content
     }
 
-    private func write(_ call: GoogleStore.Call) async throws(CallFailure) -> Bool {
+    private func write(_ call: GoogleCalls.Call) async throws(CallFailure) -> Bool {
         var call = call
         call.query = Self.limit + namespace
-        return try await store.send(call, Self.table).meaning == .honoured
+        return try await calls.send(call, Self.table).meaning == .honoured
     }
 
     private func text(_ path: [String]) -> String {

@@ -60,7 +60,7 @@ extension ConfigurationReader {
             return (.unknownValue, "there is no target '\(reference.target)'" + near)
         }
         let place = "target '\(source.name)'"
-        guard source.store is any TableStore else {
+        guard source.store is any TableKind else {
             return (.contradiction, place + " is no database, so it has no rows with ids")
         }
         guard source.keys.contains(where: { $0.name == reference.key }) else {
@@ -127,7 +127,7 @@ private func checkCommon(
             "without keyed_by no keys are searched for"
         )
     }
-    if !(section.kind is any TableStore.Type), problems.isWritten("key") {
+    if !(section.kind is any TableKind.Type), problems.isWritten("key") {
         problems.report(
             .contradiction,
             "key",

@@ -94,7 +94,7 @@ package enum StoreCutoff: Hashable, Sendable {
 }
 
 /// A store that keeps data in tables.
-package protocol TableStore: StoreKind {
+package protocol TableKind: StoreKind {
     /// The rules of its tables and the ids that its rows hold for other targets.
     var claims: SchemaClaims { get }
     var naming: TableNaming { get }
@@ -110,7 +110,7 @@ package struct TableNaming: Codable, Hashable, Sendable {
     package let schemas: [String]
 }
 
-extension TableStore {
+extension TableKind {
     package var cutoff: StoreCutoff {
         let rules = claims.rules.filter(\.hasNoTimestamps).map(\.table)
         let keys = claims.keys.filter { !$0.isShared && $0.creation == nil }.map(\.table)

@@ -29,7 +29,7 @@ package struct TargetConfiguration: Sendable {
     /// What all stores of its kind have in common.
     package var traits: StoreTraits { type(of: store).traits }
     /// The ids that its rows hold for other targets.
-    package var keys: [KeyRule] { (store as? any TableStore)?.claims.keys ?? [] }
+    package var keys: [KeyRule] { (store as? any TableKind)?.claims.keys ?? [] }
 
     /// The same target with another store.
     package func with(_ store: any StoreKind) -> TargetConfiguration {

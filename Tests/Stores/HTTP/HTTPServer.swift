@@ -121,8 +121,8 @@ final class HTTPServer: Sendable {
 
     static func read(_ text: String) throws -> TargetConfiguration {
         let table = SettingsTable(
-            TargetConfiguration.settings([HTTPStore.self]),
-            kinds: [.target: [HTTPStore.self]]
+            TargetConfiguration.settings([HTTPKind.self]),
+            kinds: [.target: [HTTPKind.self]]
         )
         var reader = try ConfigurationLoader.open(Array(text.utf8), file: "t", table: table)
         let targets = reader.readTargets()
@@ -140,7 +140,7 @@ final class HTTPServer: Sendable {
         _ body: (HTTPTarget) async throws -> Result
     ) async throws -> Result {
         let configuration = try configuration(text, of: vendor)
-        let store = try #require(configuration.store as? HTTPStore)
+        let store = try #require(configuration.store as? HTTPKind)
         let clock = SteppingClock(now, step)
         let adapters = AdapterEnvironment(
             credential: { _, _ in Secret(secret) },

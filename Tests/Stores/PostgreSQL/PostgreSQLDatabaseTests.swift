@@ -29,7 +29,7 @@ struct PostgreSQLDatabaseTests {
 
     @Test func `one name of a database is one place, whoever logs in at whichever server`() {
         func place(_ text: String, _ database: String? = nil) -> String? {
-            PostgreSQLStore.databaseName(Secret(text), database)
+            PostgreSQLKind.databaseName(Secret(text), database)
         }
         #expect(place("host=h port=5432 dbname=app user=a") == "app")
         #expect(place("postgresql://b@h:5432/app") == "app")

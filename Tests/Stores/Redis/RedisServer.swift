@@ -6,7 +6,7 @@ import NIOPosix
 @testable import Stores
 
 /// A program that speaks the protocol of Redis.
-enum RedisKind: String, CaseIterable {
+enum RedisProgram: String, CaseIterable {
     case redis
     /// From PyPI, built without TLS.
     case valkey
@@ -83,7 +83,7 @@ final class RedisServer: Sendable {
         cd / && rm -rf -- "$dir"
         """
 
-    private init(_ kind: RedisKind, isNode: Bool = false) throws {
+    private init(_ kind: RedisProgram, isNode: Bool = false) throws {
         folder = "/tmp/expunged-redis-\(getpid())-\(UInt16.random(in: 0...UInt16.max))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         port = try LoopbackPort.take()
@@ -129,7 +129,7 @@ struct RedisFixture {
     init(server: RedisServer, database: Int) { (self.server, self.database) = (server, database) }
 
     /// Empties the database first.
-    init(database: Int, of kind: RedisKind = .redis) throws {
+    init(database: Int, of kind: RedisProgram = .redis) throws {
         server = try kind.server
         self.database = database
         try server.cli(database: database, "FLUSHDB")

@@ -13,9 +13,9 @@ struct RedisTargetTests {
 
     @Test(
         "keys and members of one user go, nothing of another, and the counts are right",
-        arguments: RedisKind.allCases
+        arguments: RedisProgram.allCases
     )
-    func purges(kind: RedisKind) async throws {
+    func purges(kind: RedisProgram) async throws {
         let fixture = try RedisFixture(database: 1, of: kind)
         for user in ["1", "12", "é", "e\u{301}", "a*"] {
             try fixture.set("user:\(user)", "s:\(user):a", "s:\(user):b:c", "f:x:\(user)")
@@ -67,9 +67,9 @@ struct RedisTargetTests {
 
     @Test(
         "a connection that the server ends in mid purge is taken up again, others' data unchanged",
-        arguments: RedisKind.allCases
+        arguments: RedisProgram.allCases
     )
-    func cut(kind: RedisKind) async throws {
+    func cut(kind: RedisProgram) async throws {
         let fixture = try RedisFixture(database: 2, of: kind)
         let fill = """
             for i=1,6000 do for _,u in ipairs({'ann','bob'}) do
@@ -139,9 +139,9 @@ struct RedisTargetTests {
 
     @Test(
         "a user of the ACL who may do too little is told which command and rule",
-        arguments: RedisKind.allCases
+        arguments: RedisProgram.allCases
     )
-    func permissions(kind: RedisKind) async throws {
+    func permissions(kind: RedisProgram) async throws {
         let fixture = try RedisFixture(database: 4, of: kind)
         try fixture.server.cli(
             "ACL",
@@ -174,10 +174,10 @@ struct RedisTargetTests {
 
     @Test(
         "a node of a cluster has a part of the keys only, and is refused in every database",
-        arguments: RedisKind.allCases,
+        arguments: RedisProgram.allCases,
         [0, 1]
     )
-    func clusters(kind: RedisKind, database: Int) async throws {
+    func clusters(kind: RedisProgram, database: Int) async throws {
         let fixture = RedisFixture(server: try kind.node, database: database)
         let target = fixture.target(try fixture.plan(["s:{user_id}:*"]))
         let problems = await target.startupProblems()
@@ -204,9 +204,9 @@ struct RedisTargetTests {
 
     @Test(
         "a key of another type is a problem; a server that is stuck is not waited for",
-        arguments: RedisKind.allCases
+        arguments: RedisProgram.allCases
     )
-    func oddServers(kind: RedisKind) async throws {
+    func oddServers(kind: RedisProgram) async throws {
         let fixture = try RedisFixture(database: 6, of: kind)
         try fixture.set("online")
         var plan = try fixture.plan([], [("online", "{user_id}")])
@@ -269,8 +269,11 @@ struct RedisTargetTests {
         return Int(line.dropFirst(19).prefix { $0 != "," }) ?? 0
     }
 
-    @Test("one pass over the keys serves every rule and every user", arguments: RedisKind.allCases)
-    func onePass(kind: RedisKind) async throws {
+    @Test(
+        "one pass over the keys serves every rule and every user",
+        arguments: RedisProgram.allCases
+    )
+    func onePass(kind: RedisProgram) async throws {
         let fixture = try RedisFixture(database: 11, of: kind)
         let fill = """
             for i = 1, 20000 do redis.call('SET', 'x:' .. i, 'x') end

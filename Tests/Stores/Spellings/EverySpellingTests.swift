@@ -44,8 +44,8 @@ struct EverySpellingTests {
         try await tryBoth(in: FilesSpelled(), "files")
     }
 
-    @Test("redis", .enabled(if: isWhole), arguments: RedisKind.allCases)
-    func redis(kind: RedisKind) async throws {
+    @Test("redis", .enabled(if: isWhole), arguments: RedisProgram.allCases)
+    func redis(kind: RedisProgram) async throws {
         try await tryBoth(in: RedisSpelled(kind), "\(kind)")
     }
 

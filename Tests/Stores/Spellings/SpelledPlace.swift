@@ -55,7 +55,7 @@ final class RedisSpelled: SpelledStore {
     let target: any PurgeTarget
     private var ids: [Int: String] = [:]
 
-    init(_ kind: RedisKind) throws {
+    init(_ kind: RedisProgram) throws {
         fixture = try RedisFixture(database: 14, of: kind)
         target = fixture.target(try fixture.plan(Self.keys, Self.members))
     }

@@ -4,7 +4,7 @@ import Lifecycle
 package import Settings
 
 /// A Realtime Database of Firebase.
-package struct RealtimeDatabaseStore: DrillCopying {
+package struct RealtimeDatabaseKind: DrillCopying {
     package static let name = "realtime-database"
     package static let traits = StoreTraits(residualPhrases: [.olderDataUnderNewDate])
 
@@ -96,7 +96,7 @@ package struct RealtimeDatabaseStore: DrillCopying {
 
 /// The host of a Realtime Database: its name, which no other database has, and the domain
 /// (firebase.google.com/docs/reference/rest/database/database-management).
-extension RealtimeDatabaseStore {
+extension RealtimeDatabaseKind {
     /// What the database is called; in lower case, as hosts have none.
     package var instance: String { labels.first ?? "" }
 

@@ -1,6 +1,6 @@
 import Settings
 
-extension DynamoDBStore {
+extension DynamoDBKind {
     static let placeSettings: [Setting] =
         server + Setting.accessKey(examples: "dynamodb") + [
             Setting(

@@ -4,7 +4,7 @@ import Lifecycle
 package import Settings
 
 /// A SQLite database on this machine.
-package struct SQLiteStore: TableStore, DrillCopying {
+package struct SQLiteKind: TableKind, DrillCopying {
     package static let name = "sqlite"
     package static let traits = StoreTraits(
         residualCopies: "SQLite's write-ahead log",

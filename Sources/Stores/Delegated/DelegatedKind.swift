@@ -1,12 +1,12 @@
 import Settings
 
 /// A store that only the operator's own program or service knows, and its copies by their names.
-protocol DelegatedStore: DrillCopying {
+protocol DelegatedKind: DrillCopying {
     /// What the operator calls a copy of the store; only of a copy.
     var copy: String? { get set }
 }
 
-extension DelegatedStore {
+extension DelegatedKind {
     /// The program or service gets the cutoff and leaves newer data alone.
     package var cutoff: StoreCutoff { .everything }
 

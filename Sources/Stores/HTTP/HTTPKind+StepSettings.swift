@@ -1,7 +1,7 @@
 import Encoding
 import Settings
 
-extension HTTPStore {
+extension HTTPKind {
     static let stepSettings = callSettings + answerSettings + orderSettings
 
     private static let callSettings = Setting.keys(

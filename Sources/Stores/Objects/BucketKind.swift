@@ -3,14 +3,14 @@ import Lifecycle
 import Settings
 
 /// A bucket of objects, whose users are found by prefixes and whole keys.
-protocol BucketStore: DrillCopying {
+protocol BucketKind: DrillCopying {
     var bucket: String { get }
     /// Each with `{user_id}` once; with the whole keys not empty.
     var prefixes: [String] { get }
     var objects: [String] { get }
 }
 
-extension BucketStore {
+extension BucketKind {
     /// Which objects are a user's.
     static var objectSettings: [Setting] {
         Setting.keys(
@@ -30,7 +30,7 @@ extension BucketStore {
 
     /// One bucket may be reached by the interfaces of several kinds.
     package func overlaps(_ other: any StoreKind, _ environment: StoreEnvironment) -> Bool {
-        (other as? any BucketStore)?.bucket == bucket
+        (other as? any BucketKind)?.bucket == bucket
     }
 
     /// - Throws: ``MalformedTemplate`` for one that could reach another user.

@@ -4,7 +4,7 @@ import Lifecycle
 package import Settings
 
 /// A database of a MySQL or MariaDB server.
-package struct MySQLStore: TableStore, DrillCopying {
+package struct MySQLKind: TableKind, DrillCopying {
     package static let name = "mysql"
     package static let summary = "MariaDB 10.11 or later, or MySQL 8 (untested)"
     package static let traits = StoreTraits(

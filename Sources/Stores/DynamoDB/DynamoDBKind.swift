@@ -4,7 +4,7 @@ import Lifecycle
 package import Settings
 
 /// Tables of Amazon DynamoDB, or of a server that speaks its protocol.
-package struct DynamoDBStore: DrillCopying {
+package struct DynamoDBKind: DrillCopying {
     package static let name = "dynamodb"
     package static let summary = "tables of Amazon DynamoDB"
     package static let traits = StoreTraits(

@@ -5,7 +5,7 @@ import PostgreSQL
 package import Settings
 
 /// A database of a PostgreSQL server, 12 or later.
-package struct PostgreSQLStore: TableStore, DrillCopying {
+package struct PostgreSQLKind: TableKind, DrillCopying {
     package static let name = "postgresql"
     package static let summary = "PostgreSQL 12 or later"
     package static let traits = StoreTraits(

@@ -4,7 +4,7 @@ import Lifecycle
 package import Settings
 
 /// A bucket of Google Cloud Storage.
-package struct CloudStorageStore: BucketStore {
+package struct CloudStorageKind: BucketKind {
     package static let name = "google-cloud-storage"
     package static let traits = StoreTraits(
         isDatedByRestoration: true,

@@ -4,7 +4,7 @@ import Lifecycle
 import NIOHTTP1
 
 /// Calls of one store of Google's, below a path that does not change.
-struct GoogleStore: Sendable {
+struct GoogleCalls: Sendable {
     /// One call; the path begins with a slash and is percent-encoded.
     struct Call {
         var method = HTTPMethod.GET

@@ -5,7 +5,7 @@ import Programs
 package import Settings
 
 /// A program of the operator's own that deals with some other store.
-package struct CommandStore: DelegatedStore {
+package struct CommandStoreKind: DelegatedKind {
     package static let name = "command"
     package static let summary = "a program of your own"
     package static let traits = StoreTraits()

@@ -4,7 +4,7 @@ import Lifecycle
 package import Settings
 
 /// A database of Firestore.
-package struct FirestoreStore: DrillCopying {
+package struct FirestoreKind: DrillCopying {
     package static let name = "firestore"
     package static let traits = StoreTraits(
         isDatedByRestoration: true,

@@ -4,7 +4,7 @@ import Lifecycle
 package import Settings
 
 /// A folder on this machine in which users' files are found by name.
-package struct FilesStore: DrillCopying {
+package struct FilesKind: DrillCopying {
     package static let name = "files"
     package static let summary = "a folder of users' files"
     package static let traits = StoreTraits(isDatedByRestoration: true)

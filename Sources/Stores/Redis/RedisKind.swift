@@ -4,7 +4,7 @@ import Lifecycle
 package import Settings
 
 /// A Redis server.
-package struct RedisStore: DrillCopying {
+package struct RedisKind: DrillCopying {
     package static let name = "redis"
     package static let traits = StoreTraits(
         residualCopies: "Redis's append-only file",

@@ -1,6 +1,6 @@
 import Settings
 
-extension HTTPStore {
+extension HTTPKind {
     static let ownSettings: [Setting] =
         place + [
             Setting(

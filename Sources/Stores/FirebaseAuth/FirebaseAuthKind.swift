@@ -4,7 +4,7 @@ import Lifecycle
 package import Settings
 
 /// The accounts of Firebase Authentication or Identity Platform.
-package struct FirebaseAuthStore: DrillCopying {
+package struct FirebaseAuthKind: DrillCopying {
     package static let name = "firebase-auth"
     package static let summary = "the accounts of Firebase Authentication, purged last"
     package static let traits = StoreTraits(

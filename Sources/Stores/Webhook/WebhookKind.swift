@@ -4,7 +4,7 @@ import Lifecycle
 package import Settings
 
 /// A service of the operator's own that deals with some other store.
-package struct WebhookStore: DelegatedStore {
+package struct WebhookKind: DelegatedKind {
     package static let name = "webhook"
     package static let summary = "a service of your own"
     package static let traits = StoreTraits()

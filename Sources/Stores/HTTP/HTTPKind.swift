@@ -4,7 +4,7 @@ import Lifecycle
 package import Settings
 
 /// An HTTP API that the configuration, or a preset, describes.
-package struct HTTPStore: StoreKind {
+package struct HTTPKind: StoreKind {
     package static let name = "http"
     package static let summary = "any HTTPS API, described step by step or by a preset"
     package static let traits = StoreTraits(residualPhrases: [.promised])
@@ -95,8 +95,8 @@ package struct HTTPStore: StoreKind {
         else { return }
         do {
             let table = SettingsTable(
-                TargetConfiguration.settings([HTTPStore.self]),
-                kinds: [.target: [HTTPStore.self]]
+                TargetConfiguration.settings([HTTPKind.self]),
+                kinds: [.target: [HTTPKind.self]]
             )
             try section.fill(from: preset.text, named: "preset \(name)", table)
         } catch {

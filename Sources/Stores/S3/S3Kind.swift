@@ -4,7 +4,7 @@ import Lifecycle
 package import Settings
 
 /// A bucket of Amazon S3, or of a server that speaks its protocol.
-package struct S3Store: BucketStore {
+package struct S3Kind: BucketKind {
     package static let name = "s3"
     package static let summary = "Amazon S3 or a compatible server"
     package static let traits = StoreTraits(
