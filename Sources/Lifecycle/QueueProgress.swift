@@ -2,13 +2,13 @@
 package struct QueueProgress: Hashable, Sendable {
     /// Where.
     package enum Place: Hashable, Sendable, CustomStringConvertible {
-        case store
+        case state
         case provider(ProviderName)
         case target(TargetName)
 
         package var description: String {
             switch self {
-            case .store: "store"
+            case .state: "state"
             case .provider(let name): "provider \(name)"
             case .target(let name): "target \(name)"
             }

@@ -241,7 +241,7 @@ import Vault
             clock: IntakeClock(
                 clock: clock,
                 floor: { .distantPast },
-                settleStore: {},
+                settleClock: {},
                 beginAdmission: { .latest }
             ),
             logger: bench.log.logger

@@ -269,7 +269,7 @@ struct DrillCopyTests {
     ) throws {
         let target = Self.database("key_credential = \"key\"", at: url)
         let read = try DaemonConfiguration.parse(Array(target.utf8), file: "t.toml")
-        let store = try #require(read.targets[0].store as? any DrillCopying)
+        let store = try #require(read.targets[0].settings as? any DrillCopying)
         let copy = try store.copy(at: "copy")
         #expect(try #require(copy as? RealtimeDatabaseKind).url == copied)
     }

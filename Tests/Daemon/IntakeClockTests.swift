@@ -98,7 +98,7 @@ import Vault
             clock: IntakeClock(
                 clock: clock,
                 floor: { .distantPast },
-                settleStore: { await jumps.settle(bench.state) },
+                settleClock: { await jumps.settle(bench.state) },
                 beginAdmission: { .latest }
             ),
             logger: bench.log.logger
@@ -127,7 +127,7 @@ import Vault
         IntakeClock(
             clock: clock,
             floor: { floor },
-            settleStore: {},
+            settleClock: {},
             beginAdmission: { .latest }
         )
     }

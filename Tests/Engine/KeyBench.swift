@@ -87,7 +87,7 @@ final class KeyBench: Sendable {
         shared: Set<String> = []
     ) -> SourceTarget {
         let source = Source(bench: self, name: TargetName(name))
-        return SourceTarget(source, keys: keys, shared: shared, store: Keeper(self))
+        return SourceTarget(source, keys: keys, shared: shared, foundKeys: Keeper(self))
     }
 
     func keyed(
@@ -106,7 +106,7 @@ final class KeyBench: Sendable {
                 upstream: upstream,
                 withoutKeys: withoutKeys
             ),
-            store: Keeper(self),
+            foundKeys: Keeper(self),
             hasher: PlainHasher()
         )
     }

@@ -44,14 +44,14 @@ struct ProgressTests {
         #expect(progress(broken, .provider(Sample.apple))?.isDue == false)
     }
 
-    @Test func `due requests in the store are due until they are read`() {
+    @Test func `due requests in the state are due until they are read`() {
         let driver = CoreDriver.idle()
         driver.core.nextDueAt = driver.now
-        #expect(progress(driver, .store)?.isDue == true)
-        let before = progress(driver, .store)?.begunCount
+        #expect(progress(driver, .state)?.isDue == true)
+        let before = progress(driver, .state)?.begunCount
         driver.send(.timer)
-        #expect(progress(driver, .store)?.begunCount != before)
+        #expect(progress(driver, .state)?.begunCount != before)
         driver.settle()
-        #expect(progress(driver, .store)?.isDue == false)
+        #expect(progress(driver, .state)?.isDue == false)
     }
 }

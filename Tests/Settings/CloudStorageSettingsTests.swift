@@ -23,7 +23,7 @@ struct CloudStorageSettingsTests {
 
                 """
         )
-        let store = try #require(configuration.targets.first).store
+        let store = try #require(configuration.targets.first).settings
         let storage = try #require(store as? CloudStorageKind)
         #expect(storage.bucket == "app-uploads")
         #expect(storage.prefixes == ["users/{user_id}/"] && storage.objects.isEmpty)

@@ -68,7 +68,7 @@ struct DependentTargetSettingsTests {
         let target = try #require(
             try DaemonConfiguration.parse(Array(text.utf8), file: "t.toml").targets.first
         )
-        #expect(target.store.cutoff.gap == "no created_at_column for crm_map")
+        #expect(target.settings.cutoff.gap == "no created_at_column for crm_map")
     }
 
     @Test("tables without dates are named once each, unless what is there goes with its last owner")

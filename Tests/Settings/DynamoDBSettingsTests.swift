@@ -18,7 +18,7 @@ struct DynamoDBSettingsTests {
 
     private static func store(_ text: String) throws -> DynamoDBKind {
         let configuration = try Sample.load(section + text + "\n")
-        let store = try #require(configuration.targets.first).store
+        let store = try #require(configuration.targets.first).settings
         return try #require(store as? DynamoDBKind)
     }
 

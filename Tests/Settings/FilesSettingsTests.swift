@@ -23,7 +23,7 @@ struct FilesSettingsTests {
         let target = try #require(configuration.targets.first)
         #expect(target.name == TargetName("uploads"))
         #expect(target.kind == "files")
-        let files = try #require(target.store as? FilesKind)
+        let files = try #require(target.settings as? FilesKind)
         #expect(files.root == "/srv/app/uploads")
         #expect(files.paths == ["files/{user_id}", "*/{user_id}.png"])
     }

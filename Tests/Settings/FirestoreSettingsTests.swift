@@ -27,7 +27,7 @@ struct FirestoreSettingsTests {
 
                 """
         )
-        let store = try #require(configuration.targets.first).store
+        let store = try #require(configuration.targets.first).settings
         let firestore = try #require(store as? FirestoreKind)
         #expect(firestore.database == "(default)" && !firestore.includesSubcollections)
         #expect(firestore.documents == ["users/{user_id}"] && firestore.collections.isEmpty)

@@ -46,7 +46,7 @@ struct HTTPSettingsTests {
 
             """
         )
-        let store = try #require(configuration.targets.first?.store as? HTTPKind)
+        let store = try #require(configuration.targets.first?.settings as? HTTPKind)
         #expect(store.baseURL == "https://api.stripe.com" && store.auth.scheme == .bearer)
         #expect(store.erase.map(\.name) == ["customer"] && store.verify.count == 1)
         let rules = configuration.planRules(of: TargetName("payments")).map(\.key)
@@ -71,7 +71,7 @@ struct HTTPSettingsTests {
 
             """ + Self.verify
         )
-        let store = try #require(configuration.targets.first?.store as? HTTPKind)
+        let store = try #require(configuration.targets.first?.settings as? HTTPKind)
         #expect(store.baseURL == "https://stripe.example.com" && store.auth.scheme == .basic)
         #expect(store.verify.map(\.path.description) == ["/users/{user_id}"])
     }
@@ -95,7 +95,7 @@ struct HTTPSettingsTests {
             \(base)
             """
         )
-        let store = try #require(configuration.targets.first?.store as? HTTPKind)
+        let store = try #require(configuration.targets.first?.settings as? HTTPKind)
         #expect(!store.erase.isEmpty)
         #expect(!store.verify.isEmpty || store.erase.contains { $0.promised != nil })
     }
@@ -153,7 +153,7 @@ struct HTTPSettingsTests {
     @Test("the same steps without the mistake load")
     func accepted() throws {
         let store = try #require(
-            try Self.load(Self.erase + Self.verify).targets.first?.store as? HTTPKind
+            try Self.load(Self.erase + Self.verify).targets.first?.settings as? HTTPKind
         )
         #expect(store.cutoff.gap != nil && !store.connection.allowsPrivateAddresses)
         #expect(store.erase[0].effect == .repeatable && store.verify[0].effect == .reads)

@@ -28,7 +28,7 @@ struct LoadingTests {
                     baseURL: "https://appleid.apple.com"
                 )
         )
-        let sqlite = try #require(configuration.targets.first?.store as? SQLiteKind)
+        let sqlite = try #require(configuration.targets.first?.settings as? SQLiteKind)
         #expect(sqlite.path == "/srv/app/app.db")
         let tables = sqlite.claims.rules
         #expect(tables.map(\.table) == ["posts", "invoices", "fraud_reports", "users"])
@@ -146,7 +146,7 @@ struct LoadingTests {
             set = { a = { strategy = "constant", value = -7 }, \
             b = { strategy = "constant", value = "" } }
             """
-        let store = try Sample.load(text + columns).targets.first?.store
+        let store = try Sample.load(text + columns).targets.first?.settings
         let sqlite = try #require(store as? SQLiteKind)
         #expect(sqlite.triggers == .off)
         let masks = [

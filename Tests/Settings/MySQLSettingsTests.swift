@@ -25,7 +25,7 @@ struct MySQLSettingsTests {
 
     private static func store(_ keys: String) throws -> MySQLKind {
         let configuration = try Sample.load(section + keys + "\n" + access + table)
-        return try #require(configuration.targets.first?.store as? MySQLKind)
+        return try #require(configuration.targets.first?.settings as? MySQLKind)
     }
 
     @Test("what it needs is read, with defaults that are safe")

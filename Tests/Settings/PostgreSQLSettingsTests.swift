@@ -31,7 +31,7 @@ struct PostgreSQLSettingsTests {
         )
         let target = try #require(configuration.targets.first)
         #expect(target.kind == "postgresql")
-        let postgresql = try #require(target.store as? PostgreSQLKind)
+        let postgresql = try #require(target.settings as? PostgreSQLKind)
         #expect(postgresql.schemas == ["public"])
         #expect(postgresql.tls == .verifyFull)
         #expect(postgresql.statementTimeout == .seconds(5))

@@ -27,7 +27,7 @@ import Testing
     }
 
     private static func rule(_ keys: String) throws -> TableRule {
-        let store = try #require(try Sample.load(target(keys)).targets.first?.store as? SQLiteKind)
+        let store = try #require(try Sample.load(target(keys)).targets.first?.settings as? SQLiteKind)
         return try #require(store.claims.rules.last)
     }
 

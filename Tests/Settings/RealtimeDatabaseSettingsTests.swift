@@ -24,7 +24,7 @@ struct RealtimeDatabaseSettingsTests {
 
                 """
         )
-        let store = try #require(configuration.targets.first).store
+        let store = try #require(configuration.targets.first).settings
         let database = try #require(store as? RealtimeDatabaseKind)
         #expect(database.url == "https://example.firebaseio.com")
         #expect(database.paths == ["users/{user_id}"] && database.createdAtChild == "created")

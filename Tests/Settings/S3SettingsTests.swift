@@ -27,7 +27,7 @@ struct S3SettingsTests {
 
                 """
         )
-        let store = try #require(configuration.targets.first).store
+        let store = try #require(configuration.targets.first).settings
         let s3 = try #require(store as? S3Kind)
         #expect(s3.urlStyle == .virtualHost)
         #expect(s3.prefixes == ["users/{user_id}/"] && s3.objects.isEmpty)

@@ -9,7 +9,7 @@ import Testing
 struct StoreTargetSettingsTests {
     private static func target(_ kind: String, _ text: String) throws -> any StoreKind {
         let head = "[[target]]\nname = \"store\"\nkind = \"\(kind)\"\n"
-        return try #require(try Sample.load(head + text + "\n").targets.first).store
+        return try #require(try Sample.load(head + text + "\n").targets.first).settings
     }
 
     @Test("a Redis server is reached by its socket or by host and port")

@@ -8,15 +8,15 @@ struct Coverage: Sendable {
     private(set) var counts: [String: [String: Int]] = [:]
 
     /// Counts what one input tells the requests of a store.
-    mutating func note(_ input: EngineInput, _ store: SimulatedStore) {
+    mutating func note(_ input: EngineInput, _ disk: SimulatedDisk) {
         switch input {
         case .answered(let id, let event, _, _, _), .operate(let id, let event, _):
-            note(event, store.requests[id]?.request)
+            note(event, disk.requests[id]?.request)
         case .targetAnswered(_, let answers, _):
-            for (id, event) in answers { note(event, store.requests[id]?.request) }
+            for (id, event) in answers { note(event, disk.requests[id]?.request) }
         case .update(let update):
             for id in update.openRequests {
-                note(.identityChanged([update.snapshot]), store.requests[id]?.request)
+                note(.identityChanged([update.snapshot]), disk.requests[id]?.request)
             }
         case .fetched(_, let due, _):
             for loaded in due.requests { note(.due, loaded.request) }

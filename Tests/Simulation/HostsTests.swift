@@ -107,8 +107,8 @@ struct HostsTests {
                         let isReplay = seeds.count == 1 && bug == nil
                         let sim = HostsLife.run(seed: seed, bug: bug, isTracing: isReplay)
                         results.failuresOfHosts += sim.crashCount
-                        results.takeovers += sim.store.shared.takeovers
-                        results.refusals += sim.store.shared.refusals
+                        results.takeovers += sim.disk.shared.takeovers
+                        results.refusals += sim.disk.shared.refusals
                         if !sim.world.violations.isEmpty {
                             results.failures.append((seed, sim.world.violations))
                             if bug != nil { break }

@@ -6,7 +6,7 @@ import Testing
 @Suite("keeping tokens alive")
 struct KeepAliveTests {
     private static func isRevoked(_ sim: Simulator) -> Bool {
-        sim.store.requests.values.flatMap(\.request.revocations).allSatisfy {
+        sim.disk.requests.values.flatMap(\.request.revocations).allSatisfy {
             $0.verdict?.isRevoked ?? false
         }
     }

@@ -53,7 +53,7 @@ extension Simulator {
             let year = Int64(365 * 86_400)
             clockError = .seconds(pick([-year, year, -45, 45, -86_400, 86_400]))
             clockEpoch = clock
-            (store.clockError, store.clockEpoch) = (clockError, clock)
+            (disk.clockError, disk.clockEpoch) = (clockError, clock)
             for _ in 0..<Int.random(in: 1...3, using: &random) {
                 let delay = Duration.seconds(Int64.random(in: 1...1200, using: &random))
                 let error = Duration.seconds(pick([-30, 30, -3600, 7200, 0]))
@@ -223,7 +223,7 @@ extension Simulator {
         }
         for (target, report) in configuration.targets.map({ ($0, book.reports["last-\($0)"]) }) {
             guard let report else { continue }
-            let left = store.runs.tombstones.compactMap { store.requests[$0.request] }
+            let left = disk.runs.tombstones.compactMap { disk.requests[$0.request] }
                 .filter { (world.rows[target]?[$0.user] ?? 0) > 0 }
             if !left.isEmpty || !report.isComplete {
                 world.violations.append("R-1: rows are left after the last replay")

@@ -23,10 +23,10 @@ extension Simulator {
         switch rare {
         case .userOnHold: holdUser(user)
         case .absentVaultKey, .lostVaultKey:
-            guard let id = requestID(of: user), store.runs.records[id] != nil else { return }
-            store.runs.unopened[id] = rare == .lostVaultKey
-        case .alarmedLedger: store.runs.ledger = .alarmed("rolled_back")
-        case .unreadableLedger: store.runs.ledger = .unreadable
+            guard let id = requestID(of: user), disk.runs.records[id] != nil else { return }
+            disk.runs.unopened[id] = rare == .lostVaultKey
+        case .alarmedLedger: disk.runs.ledger = .alarmed("rolled_back")
+        case .unreadableLedger: disk.runs.ledger = .unreadable
         case .drillInCopy:
             makeCopy(of: database, at: "/copy")
             replayUntilDone(
@@ -39,10 +39,10 @@ extension Simulator {
 
     private mutating func end(_ rare: RareRun, of user: Int) {
         switch rare {
-        case .userOnHold: store.runs.usersOnHold.remove(user)
+        case .userOnHold: disk.runs.usersOnHold.remove(user)
         case .absentVaultKey:
-            if let id = requestID(of: user) { store.runs.unopened[id] = nil }
-        case .alarmedLedger, .unreadableLedger: store.runs.ledger = .sound
+            if let id = requestID(of: user) { disk.runs.unopened[id] = nil }
+        case .alarmedLedger, .unreadableLedger: disk.runs.ledger = .sound
         case .lostVaultKey, .drillInCopy: break
         }
     }

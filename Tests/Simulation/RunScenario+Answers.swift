@@ -32,7 +32,7 @@ extension RunScenario {
                     // A copy that is still open would be refused.
                     + expect(sim.book.reports["d"]?.isComplete == true, "not complete")
                     + expect(sim.world.openCopies.isEmpty, "a copy is open")
-                    + expect(sim.store.runs.replayed.isEmpty, "a drill is recorded")
+                    + expect(sim.disk.runs.replayed.isEmpty, "a drill is recorded")
             },
             span: .seconds(8 * 3600)
         ),
@@ -42,20 +42,20 @@ extension RunScenario {
                 sim.restoreBackup(database)
                 for (user, isLost) in [1: true, 2: false] {
                     guard let id = sim.requestID(of: user) else { continue }
-                    sim.store.runs.unopened[id] = isLost
+                    sim.disk.runs.unopened[id] = isLost
                 }
                 sim.at(day * 3) { sim in
-                    if let id = sim.requestID(of: 2) { sim.store.runs.unopened[id] = nil }
+                    if let id = sim.requestID(of: 2) { sim.disk.runs.unopened[id] = nil }
                 }
                 sim.at(day * 6) { $0.replayUntilDone(terms("a")) }
             },
             judge: { sim in
                 let known = [2, 3].compactMap { sim.requestID(of: $0) }
-                let lost = sim.requestID(of: 1).flatMap { sim.store.runs.outcomes[$0] }
+                let lost = sim.requestID(of: 1).flatMap { sim.disk.runs.outcomes[$0] }
                 return expect(sim.book.alarms == Set(known), "alarms")
                     + expect(lost == [.unreadable], "the lost one: \(lost ?? [])")
                     + expect(left(sim) == 0, "rows are left")
-                    + expect(sim.store.runs.records.isEmpty, "records are left")
+                    + expect(sim.disk.runs.records.isEmpty, "records are left")
             },
             span: .seconds(30 * 86_400)
         ),
@@ -63,15 +63,15 @@ extension RunScenario {
             name: "while the ledger has an alarm, or cannot be read, a replay erases nothing",
             play: { sim in
                 sim.restoreBackup(database)
-                sim.store.runs.ledger = .alarmed("rolled_back")
+                sim.disk.runs.ledger = .alarmed("rolled_back")
                 sim.replayUntilDone(terms("a"))
                 sim.at(hour) { $0.replayUntilDone(terms("drill") { $0.isDrill = true }) }
                 sim.at(hour * 2) { sim in
-                    sim.store.runs.ledger = .unreadable
+                    sim.disk.runs.ledger = .unreadable
                     sim.replayUntilDone(terms("b"))
                 }
                 sim.at(hour * 3) { sim in
-                    sim.store.runs.ledger = .sound
+                    sim.disk.runs.ledger = .sound
                     sim.replayUntilDone(terms("c"))
                 }
             },

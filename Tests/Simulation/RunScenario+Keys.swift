@@ -18,8 +18,8 @@ extension RunScenario {
             judge: { sim in
                 expect(left(sim) + left(sim, crm) == 0, "rows are left")
                     + expect(error(sim, "a", crm) == "cannot_list", "not named")
-                    + expect(sim.store.runs.late.isEmpty, "ids are left")
-                    + expect(sim.store.runs.begun.values.allSatisfy(\.isEmpty), "notes are left")
+                    + expect(sim.disk.runs.late.isEmpty, "ids are left")
+                    + expect(sim.disk.runs.begun.values.allSatisfy(\.isEmpty), "notes are left")
             },
             span: .seconds(3 * 86_400),
             isKeyed: true
@@ -41,7 +41,7 @@ extension RunScenario {
                 expect(left(sim) + left(sim, crm) == 0, "rows are left")
                     + expect(error(sim, "a", crm) == "on_hold", "not named")
                     + expect(sim.book.reports["b"]?.isComplete == true, "not complete")
-                    + expect(sim.store.runs.late.isEmpty, "ids are left")
+                    + expect(sim.disk.runs.late.isEmpty, "ids are left")
                     + expect(sim.book.alarms.count == 3, "no alarm")
             },
             span: .seconds(5 * 86_400),
@@ -57,7 +57,7 @@ extension RunScenario {
             judge: { sim in
                 expect(sim.book.alarms.count == 3, "not all are found: \(sim.book.alarms.count)")
                     + expect(left(sim, crm) == 0, "rows are left")
-                    + expect(sim.store.runs.records.isEmpty, "records are left")
+                    + expect(sim.disk.runs.records.isEmpty, "records are left")
             },
             span: .seconds(40 * 86_400),
             isKeyed: true
@@ -76,7 +76,7 @@ extension RunScenario {
                     + expect(error(sim, "a", database) == "on_hold", "not named")
                     + expect(error(sim, "a", crm) == "on_hold", "not named by its id")
                     + expect(Array(sim.book.alarms) == [held].compactMap(\.self), "alarms")
-                    + expect(held.flatMap { sim.store.runs.records[$0]?.stage } == 0, "no record")
+                    + expect(held.flatMap { sim.disk.runs.records[$0]?.stage } == 0, "no record")
             },
             span: .seconds(3 * 86_400),
             isKeyed: true

@@ -169,10 +169,10 @@ struct RunScenario: Sendable {
             name: "rechecks that find nothing end by themselves",
             play: { _ in },
             judge: { sim in
-                expect(sim.store.runs.records.isEmpty, "records are left")
+                expect(sim.disk.runs.records.isEmpty, "records are left")
                     + expect(sim.book.alarms.isEmpty, "an alarm about nothing")
                     + expect(
-                        sim.store.runs.outcomes.values.allSatisfy { $0 == [.clean, .clean] },
+                        sim.disk.runs.outcomes.values.allSatisfy { $0 == [.clean, .clean] },
                         "not rechecked twice"
                     )
             }
@@ -185,9 +185,9 @@ struct RunScenario: Sendable {
             },
             judge: { sim in
                 expect(sim.book.alarms.count == 3, "no alarm")
-                    + expect(sim.store.runs.records.isEmpty, "records are left")
+                    + expect(sim.disk.runs.records.isEmpty, "records are left")
                     + expect(
-                        sim.store.runs.outcomes.values.allSatisfy {
+                        sim.disk.runs.outcomes.values.allSatisfy {
                             $0.first == .returned && $0.last == .clean
                         },
                         "outcomes"
@@ -201,7 +201,7 @@ struct RunScenario: Sendable {
                 sim.pauseTargetUntilDone(database)
                 sim.at(day * 5) { $0.resumeTargetUntilDone(database) }
             },
-            judge: { expect($0.store.runs.records.isEmpty, "records are left") }
+            judge: { expect($0.disk.runs.records.isEmpty, "records are left") }
         ),
         RunScenario(
             name: "a sample finds what returned after the last recheck",
@@ -213,7 +213,7 @@ struct RunScenario: Sendable {
             judge: { sim in
                 expect(sim.book.alarms.count == 3, "not all are found: \(sim.book.alarms.count)")
                     + expect(left(sim) == 0, "rows are left")
-                    + expect(sim.store.runs.records.isEmpty, "records are left")
+                    + expect(sim.disk.runs.records.isEmpty, "records are left")
             },
             span: .seconds(40 * 86_400)
         ),
@@ -248,14 +248,14 @@ extension Simulator {
     mutating func pauseTargetUntilDone(_ target: TargetName) {
         turn([.pauseTarget(target, reason: "operator")])
         at(.milliseconds(500)) { sim in
-            if sim.store.pauses.targets[target] == nil { sim.pauseTargetUntilDone(target) }
+            if sim.disk.pauses.targets[target] == nil { sim.pauseTargetUntilDone(target) }
         }
     }
 
     mutating func resumeTargetUntilDone(_ target: TargetName) {
         turn([.resumeTarget(target)])
         at(.seconds(2)) { sim in
-            if sim.store.pauses.targets[target] != nil { sim.resumeTargetUntilDone(target) }
+            if sim.disk.pauses.targets[target] != nil { sim.resumeTargetUntilDone(target) }
         }
     }
 }

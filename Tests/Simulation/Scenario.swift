@@ -369,14 +369,14 @@ extension Simulator {
     mutating func pauseUntilDone(_ provider: ProviderName) {
         turn([.pause(provider, reason: "operator")])
         at(.milliseconds(500)) { sim in
-            if sim.store.pauses.providers[provider] == nil { sim.pauseUntilDone(provider) }
+            if sim.disk.pauses.providers[provider] == nil { sim.pauseUntilDone(provider) }
         }
     }
 
     mutating func resumeUntilDone(_ provider: ProviderName) {
         turn([.resume(provider)])
         at(.seconds(2)) { sim in
-            if sim.store.pauses.providers[provider] != nil { sim.resumeUntilDone(provider) }
+            if sim.disk.pauses.providers[provider] != nil { sim.resumeUntilDone(provider) }
         }
     }
 

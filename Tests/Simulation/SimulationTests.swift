@@ -117,7 +117,7 @@ struct SimulationTests {
         var sim = Simulator(seed: 7, configuration: Scenario.configuration())
         sim.signIn(user: 1, provider: apple)
         sim.run(for: .seconds(1))
-        #expect(sim.store.exchanges.isEmpty)
+        #expect(sim.disk.exchanges.isEmpty)
         #expect(sim.world.liveTokenCount(user: 1) == 1)
     }
 

@@ -19,7 +19,7 @@ extension Simulator {
             outcomes[ticket.number] = outcome
             turnCame(ticket.number)
         case .changed(let request):
-            store.requests[request.id]?.mirror = request.phase.state
+            disk.requests[request.id]?.mirror = request.phase.state
         case .announce(let id, let announcement):
             announcements.append((id, announcement))
         case .stop(let gate, let requests):
@@ -36,12 +36,12 @@ extension Simulator {
     mutating func perform(_ action: EngineAction) {
         switch action {
         case .commit(let changes, nil):
-            if let refusal = store.refusal(of: changes) { return turn([.refused(refusal)]) }
+            if let refusal = disk.refusal(of: changes) { return turn([.refused(refusal)]) }
             turn([.committed(commit(changes))])
         case .commit(let changes, .some(let claims)):
             commit(changes, under: claims)
         case .fetchDue(let read, let limit, let excluded, let limits, let parts):
-            let due = store.due(
+            let due = disk.due(
                 at: clock,
                 limit: limit,
                 excluding: excluded,
@@ -50,7 +50,7 @@ extension Simulator {
             )
             turn([.fetched(read, due, limit: limit)])
         case .load(let read, let ids):
-            turn([.loaded(read, ids.compactMap { store.loaded($0) }, asked: ids)])
+            turn([.loaded(read, ids.compactMap { disk.loaded($0) }, asked: ids)])
         case .call(let id, let effect, let provider, let sealed):
             if poison == id {
                 restart(isOwnCrash: true)
@@ -60,7 +60,7 @@ extension Simulator {
         case .lookUp(let id, let name, _, _):
             lookUp(id, at: name)
         case .findRenewals(let providers, let limit, let parts):
-            let due = store.dueRenewals(of: providers, at: clock, limit: limit, in: parts)
+            let due = disk.dueRenewals(of: providers, at: clock, limit: limit, in: parts)
             turn([.renewalsFound(due)])
         case .readRules(let read):
             turn([.rules(read, rules)])
@@ -94,7 +94,7 @@ extension Simulator {
     mutating func performInWorldOnly(_ action: EngineAction) {
         switch action {
         case .commit(let changes, nil):
-            if store.refusal(of: changes) == nil { _ = commit(changes) }
+            if disk.refusal(of: changes) == nil { _ = commit(changes) }
         case .commit(let changes, .some(let claims)):
             _ = outcome(of: changes, under: claims)
         case .renew(let sealed):
@@ -194,13 +194,13 @@ extension Simulator {
                 changes[index] = .tendRenewals([:], at: time)
             }
         }
-        let update = store.commit(changes)
+        let update = disk.commit(changes)
         scheduleRechecks()
         guard bug == .staleRenewal else { return update }
         return update.map { item in
-            guard case .renewalBegun(let id, .some)? = item, let first = store.firstSecrets[id]
+            guard case .renewalBegun(let id, .some)? = item, let first = disk.firstSecrets[id]
             else { return item }
-            return .renewalBegun(id, store.sealed(id, secret: first))
+            return .renewalBegun(id, disk.sealed(id, secret: first))
         }
     }
 
@@ -250,7 +250,7 @@ extension Simulator {
     /// Judged from outside: at this moment no token of the user may be live without a verdict that
     /// says so.
     private mutating func purge(_ target: TargetName, _ order: PurgeOrder) -> PurgeAnswer {
-        guard let row = store.requests[order.request] else { return .failure(.unusable) }
+        guard let row = disk.requests[order.request] else { return .failure(.unusable) }
         guard !order.isStopped, mayPurge(order.request) else { return .stopped }
         checkHolds(of: .purge(target, [order]))
         world.purgeCalls += 1
@@ -287,7 +287,7 @@ extension Simulator {
     }
 
     private mutating func verify(_ target: TargetName, _ order: PurgeOrder) -> VerifyAnswer {
-        guard let row = store.requests[order.request] else { return .failure(.unusable) }
+        guard let row = disk.requests[order.request] else { return .failure(.unusable) }
         if chance(faults.failurePerMille) { return .failure(.unusable) }
         let left =
             (world.rows[target]?[row.user] ?? 0) + datedCount(target, of: row.user, order.cutoff)

@@ -12,9 +12,9 @@ extension Simulator {
             provider: provider,
             bornAt: now - codeAge
         )
-        let credential = store.newCredential(secret: name, at: clock)
+        let credential = disk.newCredential(secret: name, at: clock)
         let identity = identity(of: user, at: provider)
-        store.identities[identity]?.credentials.append(
+        disk.identities[identity]?.credentials.append(
             CredentialWork(id: credential, kind: .authorizationCode, step: .codePending)
         )
         let exchange = CodeExchange(
@@ -23,11 +23,11 @@ extension Simulator {
             provider: provider,
             createdAt: clock - codeAge
         )
-        store.exchanges[credential] = exchange
-        store.noteUpdate(of: identity, at: clock)
-        let loaded = LoadedExchange(exchange: exchange, credential: store.sealed(credential))
+        disk.exchanges[credential] = exchange
+        disk.noteUpdate(of: identity, at: clock)
+        let loaded = LoadedExchange(exchange: exchange, credential: disk.sealed(credential))
         var inputs: [EngineInput] = [.codes([loaded])]
-        if let update = store.update(of: identity) { inputs.append(.update(update)) }
+        if let update = disk.update(of: identity) { inputs.append(.update(update)) }
         turn(inputs)
         mail(identity)
     }
@@ -38,12 +38,12 @@ extension Simulator {
         let token = world.issueToken(user: user, provider: provider)
         world.tokens[token]?.isLive = isLive
         let identity = identity(of: user, at: provider)
-        let credential = store.newCredential(secret: token, at: clock)
-        store.identities[identity]?.credentials.append(
+        let credential = disk.newCredential(secret: token, at: clock)
+        disk.identities[identity]?.credentials.append(
             CredentialWork(id: credential, kind: .refreshToken, step: .stored)
         )
-        store.noteUpdate(of: identity, at: clock)
-        if let update = store.update(of: identity) { turn([.update(update)]) }
+        disk.noteUpdate(of: identity, at: clock)
+        if let update = disk.update(of: identity) { turn([.update(update)]) }
         mail(identity)
     }
 
@@ -51,7 +51,7 @@ extension Simulator {
     mutating func signIn(during commit: [StateChange]) {
         for case .some(let now) in commit.map(\.endsRevoking) {
             guard faults.lateSignInPerMille > 0, chance(faults.lateSignInPerMille),
-                let user = store.requests[now.id]?.user
+                let user = disk.requests[now.id]?.user
             else { continue }
             at(.zero) { $0.storeToken(user: user, provider: apple) }
         }
@@ -59,20 +59,20 @@ extension Simulator {
 
     /// From purging on a credential is refused; a later life of the account is not played here.
     func takesCredentials(_ user: Int) -> Bool {
-        store.requests.values.allSatisfy { row in
+        disk.requests.values.allSatisfy { row in
             row.user != user || row.request.kind != .deleteAccount
                 || (row.request.phase.stage.map { $0 <= .revoking } ?? false)
         }
     }
 
     mutating func identity(of user: Int, at provider: ProviderName) -> IdentityID {
-        if let known = store.identities.values.first(where: {
+        if let known = disk.identities.values.first(where: {
             $0.user == user && $0.provider == provider
         }) {
             return known.id
         }
         let id = IdentityID(TimeOrderedID(at: now, entropy: &random))
-        store.identities[id] = SimulatedStore.Identity(
+        disk.identities[id] = SimulatedDisk.Identity(
             id: id,
             user: user,
             provider: provider,
@@ -105,12 +105,12 @@ extension Simulator {
         key: String?,
         grace: Duration
     ) -> RequestID {
-        if let key, let known = store.idempotency[key] { return known }
-        let open = store.requests.values.first { row in
+        if let key, let known = disk.idempotency[key] { return known }
+        let open = disk.requests.values.first { row in
             row.user == user && !row.request.phase.isEnded && row.request.kind == kind
         }
         if let open {
-            if let key { store.idempotency[key] = open.request.id }
+            if let key { disk.idempotency[key] = open.request.id }
             return open.request.id
         }
         for target in configuration.targets where world.rows[target]?[user] == nil {
@@ -127,7 +127,7 @@ extension Simulator {
             acceptedAt: time,
             notBefore: time + grace,
             deadlineAt: time + .seconds(30 * 86_400),
-            identities: store.snapshots(of: user),
+            identities: disk.snapshots(of: user),
             targets: configuration.targets,
             directory: isDirectoryUnknownAtIntake ? nil : configuration.directory
         )
@@ -136,18 +136,18 @@ extension Simulator {
         if clock < clockFloor {
             for index in request.purges.indices { request.purges[index].restoredAt = clockFloor }
         }
-        store.requests[id] = SimulatedStore.Row(request: request, user: user)
-        if let key { store.idempotency[key] = id }
+        disk.requests[id] = SimulatedDisk.Row(request: request, user: user)
+        if let key { disk.idempotency[key] = id }
         acknowledged.insert(id)
         acceptedAt[id] = now
-        taken[id] = store.requests[id]
+        taken[id] = disk.requests[id]
         admit(id, by: read)
         return id
     }
 
     /// Tells the engine, which hears of it some time after the commit.
     private mutating func admit(_ id: RequestID, by read: ReadNumber) {
-        guard let loaded = store.loaded(id) else { return }
+        guard let loaded = disk.loaded(id) else { return }
         let input = EngineInput.admitted([loaded], by: bug == .staleAdmission ? .latest : read)
         if isShared { mail() }
         guard faults.admissionLatencyMaxMs > 0 else { return turn([input]) }
@@ -171,7 +171,7 @@ extension Simulator {
         return number
     }
 
-    func state(_ id: RequestID) -> RequestState? { store.requests[id]?.request.phase.state }
+    func state(_ id: RequestID) -> RequestState? { disk.requests[id]?.request.phase.state }
 
-    func request(_ id: RequestID) -> Request? { store.requests[id]?.request }
+    func request(_ id: RequestID) -> Request? { disk.requests[id]?.request }
 }

@@ -14,7 +14,7 @@ extension Simulator {
             turn([.planned(id, .failure(files, .unusable))])
             return
         }
-        guard let row = store.requests[id] else { return }
+        guard let row = disk.requests[id] else { return }
         let parts = order.sources.map { source in
             if case .kept(let part) = source { return part }
             return source.part(of: part(of: source.target, user: row.user))
@@ -45,7 +45,7 @@ extension Simulator {
     mutating func checkApproval(of action: EngineAction) {
         guard needsApproval else { return }
         switch action {
-        case .call(let id, _, _, _) where store.requests[id]?.request.kind == .deleteAccount:
+        case .call(let id, _, _, _) where disk.requests[id]?.request.kind == .deleteAccount:
             guard approvedPlan(of: id) != nil else {
                 world.violations.append("a provider was asked before an approval")
                 return
@@ -61,7 +61,7 @@ extension Simulator {
     }
 
     private func approvedPlan(of id: RequestID) -> PurgePlan? {
-        guard let request = store.requests[id]?.request, let given = request.approval?.given
+        guard let request = disk.requests[id]?.request, let given = request.approval?.given
         else { return nil }
         if request.isAnonymous {
             guard let first = request.approval?.first, first.by != given.by else { return nil }
@@ -72,7 +72,7 @@ extension Simulator {
     /// Whether what the target would purge is what was approved, or what is left of it.
     private func isApproved(_ target: TargetName, of id: RequestID) -> Bool {
         let part = approvedPlan(of: id)?.parts.first { $0.target == target }
-        guard let user = store.requests[id]?.user, let approved = part,
+        guard let user = disk.requests[id]?.user, let approved = part,
             let most = approved.items?.first?.count
         else { return false }
         let now = self.part(of: target, user: user)
@@ -101,7 +101,7 @@ extension Simulator {
     /// which nobody can rule out.
     mutating func addRow(user: Int, to target: TargetName = database) {
         guard world.rows[target]?[user] != nil,
-            store.requests.values.allSatisfy({ row in
+            disk.requests.values.allSatisfy({ row in
                 row.user != user
                     || !row.request.isBusy
                         && row.request.purges.allSatisfy {

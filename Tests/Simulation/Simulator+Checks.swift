@@ -3,14 +3,14 @@ import Lifecycle
 /// The invariants, asserted after every step.
 extension Simulator {
     mutating func check() {
-        for id in acknowledged where store.requests[id] == nil {
+        for id in acknowledged where disk.requests[id] == nil {
             world.violations.append("I-1: an acknowledged request is lost")
         }
-        for row in store.requests.values {
+        for row in disk.requests.values {
             check(row)
             checkFinals(row.request)
         }
-        for (key, id) in answered where store.idempotency[key] != id {
+        for (key, id) in answered where disk.idempotency[key] != id {
             world.violations.append("I-8: a key that was answered is forgotten")
         }
         checkRotation()
@@ -32,18 +32,18 @@ extension Simulator {
     }
 
     /// I-3: what the vault has taken is revoked before rows go; from then on it takes nothing.
-    private mutating func checkCredentials(_ row: SimulatedStore.Row) {
+    private mutating func checkCredentials(_ row: SimulatedDisk.Row) {
         let request = row.request
         guard request.phase == .completed || request.phase.stage.map({ $0 >= .purging }) ?? false
         else { return }
         let known = Set(request.revocations.flatMap { $0.credentials.map(\.id) })
-        for identity in store.identities.values where identity.user == row.user {
+        for identity in disk.identities.values where identity.user == row.user {
             guard !identity.credentials.allSatisfy({ known.contains($0.id) }) else { continue }
             world.violations.append("I-3: purging beside a credential that nobody has revoked")
         }
     }
 
-    private mutating func check(_ row: SimulatedStore.Row) {
+    private mutating func check(_ row: SimulatedDisk.Row) {
         let request = row.request
         if let stage = request.phase.stage, stage >= .purging, request.openRevocationCount > 0 {
             world.violations.append("I-3: purging with an open revocation")
@@ -100,10 +100,10 @@ extension Simulator {
     }
 
     /// A sign-in after the request made a new credential that the request has not seen yet.
-    private func hasNewerCredential(_ row: SimulatedStore.Row, _ revocation: Revocation) -> Bool {
+    private func hasNewerCredential(_ row: SimulatedDisk.Row, _ revocation: Revocation) -> Bool {
         let known = Set(row.request.revocations.flatMap { $0.credentials.map(\.id) })
         // A link of the directory ends with the identities of its provider.
-        return store.identities.values.contains { identity in
+        return disk.identities.values.contains { identity in
             (identity.id == revocation.identity
                 || revocation.isLinked && identity.user == row.user
                     && identity.provider == revocation.provider)

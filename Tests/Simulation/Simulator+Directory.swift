@@ -4,7 +4,7 @@ import Lifecycle
 /// What a directory would do, and what must hold because of it.
 extension Simulator {
     mutating func lookUp(_ id: RequestID, at name: ProviderName) {
-        guard let row = store.requests[id] else { return }
+        guard let row = disk.requests[id] else { return }
         var failure = failure(name)
         if failure == nil, chance(faults.lostAnswerPerMille) { failure = .lost }
         if let failure, bug != .skippedLookup {
@@ -17,14 +17,14 @@ extension Simulator {
                 identity: IdentityID(TimeOrderedID(at: now, entropy: &random)),
                 provider: provider,
                 isLocal: provider == password,
-                subjectHash: SimulatedStore.subjectHash(of: row.user)
+                subjectHash: SimulatedDisk.subjectHash(of: row.user)
             )
         }
         turn([.answered(id, .lookedUp(.found(links)), name, nil)])
     }
 
     /// When a purge is let through, every link of the user has a verdict of its own.
-    mutating func checkLinks(_ row: SimulatedStore.Row) {
+    mutating func checkLinks(_ row: SimulatedDisk.Row) {
         let isAbandoned = row.request.revocations.contains {
             $0.provider == directory && $0.verdict == .abandoned
         }

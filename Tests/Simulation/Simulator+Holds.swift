@@ -36,7 +36,7 @@ extension Simulator {
 
     /// The operator hears of it when every host obeys.
     private mutating func acknowledge(_ hold: TargetHold) {
-        guard !isHealed, store.pauses.holds.contains(hold) else { return }
+        guard !isHealed, disk.pauses.holds.contains(hold) else { return }
         guard !isShared || isObeyed(hold) else {
             return at(.seconds(1)) { $0.acknowledge(hold) }
         }
@@ -44,14 +44,14 @@ extension Simulator {
     }
 
     mutating func liftAllHolds() {
-        for hold in store.pauses.holds { liftHold(hold.name) }
+        for hold in disk.pauses.holds { liftHold(hold.name) }
     }
 
     mutating func liftHold(_ name: String) {
         targetHolds[name] = nil
         turn([.liftHold(name, by: 1000, Ticket(number: random.next() | 1))])
         at(.seconds(2)) { sim in
-            if sim.store.pauses.holds.contains(where: { $0.name == name }) { sim.liftHold(name) }
+            if sim.disk.pauses.holds.contains(where: { $0.name == name }) { sim.liftHold(name) }
         }
     }
 

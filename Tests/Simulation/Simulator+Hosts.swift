@@ -81,11 +81,11 @@ extension Simulator {
         let running = hosts.filter { !$0.isDown }
         return running.allSatisfy { host in
             host.pausedUntil == nil && !host.isStopped && host.leases.phase == .idle
-                && host.mailSeen == store.shared.mailCount
-                && host.core.rulesVersion == store.shared.rulesVersion
+                && host.mailSeen == disk.shared.mailCount
+                && host.core.rulesVersion == disk.shared.rulesVersion
         } && running.reduce(0) { $0 + $1.leases.owned.count } == Partition.count
-            && store.shared.operations.values.allSatisfy { $0.answer != nil }
-            && Partition.all.allSatisfy { store.shared.lease($0).until > leaseTime }
+            && disk.shared.operations.values.allSatisfy { $0.answer != nil }
+            && Partition.all.allSatisfy { disk.shared.lease($0).until > leaseTime }
     }
 
     // MARK: Lives of processes
@@ -93,7 +93,7 @@ extension Simulator {
     private mutating func boot() {
         hosts[current].isDown = false
         hosts[current].leases = HostLeases(seed: random.next())
-        var pauses = store.pauses
+        var pauses = disk.pauses
         pauses.unfinishedWakes = [:]
         core = EngineCore(
             configuration: configuration,
@@ -101,7 +101,7 @@ extension Simulator {
             isVaultOpen: isVaultOpen,
             seed: random.next(),
             ownership: .none,
-            rulesVersion: store.shared.rulesVersion
+            rulesVersion: disk.shared.rulesVersion
         )
         core.start(suspects: [], purgesInLastHour: purgesInLastHour, exchanges: [], at: clock)
         turn([])
@@ -109,7 +109,7 @@ extension Simulator {
     }
 
     private var purgesInLastHour: Int {
-        store.purgeTimes.count { clock.since($0) < .seconds(3600) }
+        disk.purgeTimes.count { clock.since($0) < .seconds(3600) }
     }
 
     /// Shorter or longer than a lease lasts.
@@ -223,7 +223,7 @@ extension Simulator {
         }
         switch effect {
         case .renew(let claims):
-            var view = store.shared.renew(
+            var view = disk.shared.renew(
                 claims,
                 by: current,
                 rulesSeen: core.rulesVersion,
@@ -233,19 +233,19 @@ extension Simulator {
             if !isLost { schedule(.host(.view(view)), after: latency(20)) }
         case .acquire(let partitions):
             let claims = partitions.members.filter {
-                store.shared.isFree($0, for: current, at: leaseTime)
+                disk.shared.isFree($0, for: current, at: leaseTime)
             }
             .map { take($0) }
             if !isLost { answer(.acquired(claims)) }
         case .release(let claims):
             checkRelease(claims)
-            store.shared.release(claims, by: current)
+            disk.shared.release(claims, by: current)
             signalAll()
             if !isLost { answer(.released) }
         case .gained(let claims):
             let isOwnCrash = hosts[current].isOwnCrash
-            let starts = claims.filter { store.shared.isHeld($0, by: current) }.map {
-                store.start(of: $0, isOwnCrash: isOwnCrash, at: clock)
+            let starts = claims.filter { disk.shared.isHeld($0, by: current) }.map {
+                disk.start(of: $0, isOwnCrash: isOwnCrash, at: clock)
             }
             return schedule(.host(.gained(starts)), after: latency(20))
         case .lost, .leave, .stopped:
@@ -260,12 +260,12 @@ extension Simulator {
 
     /// A new epoch: commits that are still on their way end first, and calls have ended or not.
     private mutating func take(_ partition: Partition) -> PartitionClaim {
-        for (number, flying) in store.shared.flying.sorted(by: { $0.key < $1.key })
+        for (number, flying) in disk.shared.flying.sorted(by: { $0.key < $1.key })
         where flying.claims.contains(where: { $0.partition == partition }) {
             land(number)
         }
         endCalls(in: partition)
-        return store.shared.acquire(partition, by: current, at: leaseTime)
+        return disk.shared.acquire(partition, by: current, at: leaseTime)
     }
 
     /// Calls of an earlier owner have reached the provider by now, or never will.
@@ -310,7 +310,7 @@ extension Simulator {
             let held = starts.filter { hosts[current].leases.holds($0.claim, at: uptime) }
             turn([.gained(held)])
         case .view(let view):
-            hosts[current].mailSeen = store.shared.mailCount
+            hosts[current].mailSeen = disk.shared.mailCount
             turn([
                 .renewedLeases(
                     rulesVersion: view.rulesVersion,
@@ -365,10 +365,10 @@ extension Simulator {
     func partitions(of action: EngineAction) -> [Partition] {
         switch action {
         case .call(let id, _, _, _), .lookUp(let id, _, _, _):
-            [store.partition(of: id)].compactMap(\.self)
-        case .plan(let order): [store.partition(of: order.order.request)].compactMap(\.self)
+            [disk.partition(of: id)].compactMap(\.self)
+        case .plan(let order): [disk.partition(of: order.order.request)].compactMap(\.self)
         case .purge(_, let orders), .verify(_, let orders):
-            orders.compactMap { store.partition(of: $0.request) }
+            orders.compactMap { disk.partition(of: $0.request) }
         case .exchange(let loaded): [loaded.partition]
         case .renew(let sealed): [Partition(userHash: sealed.userHash)]
         default: []
@@ -377,7 +377,7 @@ extension Simulator {
 
     private mutating func mayBegin(_ partition: Partition) -> Bool {
         if hosts[current].leases.mayBegin(partition, at: uptime) || bug == .staleLease {
-            if !store.shared.owns(partition, current, at: leaseTime) {
+            if !disk.shared.owns(partition, current, at: leaseTime) {
                 world.violations.append("H-2: an effect begins after its lease has ended")
             }
             return true
@@ -387,7 +387,7 @@ extension Simulator {
     }
 
     mutating func mayPurge(_ id: RequestID) -> Bool {
-        guard isShared, hosts[current].tag != nil, let partition = store.partition(of: id) else {
+        guard isShared, hosts[current].tag != nil, let partition = disk.partition(of: id) else {
             return true
         }
         return mayBegin(partition)
@@ -400,7 +400,7 @@ extension Simulator {
             break
         case .verify(_, let orders):
             let begun = orders.filter { order in
-                store.partition(of: order.request).map { mayBegin($0) } ?? false
+                disk.partition(of: order.request).map { mayBegin($0) } ?? false
             }
             guard !hosts[current].isDown else { return }
             if begun.count < orders.count {

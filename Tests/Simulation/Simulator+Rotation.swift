@@ -46,9 +46,9 @@ extension Simulator {
         }
         guard !isShared else { return keepShared(kept) }
         commit(kept)
-        if let identity = store.identity(of: kept.credential) {
-            store.noteUpdate(of: identity, at: now)
-            if let update = store.update(of: identity) { turn([.update(update)]) }
+        if let identity = disk.identity(of: kept.credential) {
+            disk.noteUpdate(of: identity, at: now)
+            if let update = disk.update(of: identity) { turn([.update(update)]) }
         }
         turn([kept.answer])
     }
@@ -70,13 +70,13 @@ extension Simulator {
             fingerprint: [],
             expiresAt: nil
         )
-        _ = store.commit([.rotate(kept.credential, token, at: now)])
+        _ = disk.commit([.rotate(kept.credential, token, at: now)])
     }
 
     /// Every live token is stored, on its way into the store, or was lost where that cannot be
     /// helped.
     mutating func checkRotation() {
-        let stored = Set(store.secrets.values)
+        let stored = Set(disk.secrets.values)
         var known = world.unheard.union(stored)
         for item in pending {
             if case .keep(let kept) = item.occurrence { known.insert(kept.token) }

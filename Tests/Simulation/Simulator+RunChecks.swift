@@ -29,9 +29,9 @@ extension Simulator {
             return
         }
         if terms.isDrill { world.violations.append("R-8: a drill purges outside of its copy") }
-        let isNoted = store.runs.begun[name]?.contains { $0.request == order.request } ?? false
+        let isNoted = disk.runs.begun[name]?.contains { $0.request == order.request } ?? false
         if !isNoted { world.violations.append("R-5: a purge that was not noted") }
-        guard let row = store.requests[order.request] else { return }
+        guard let row = disk.requests[order.request] else { return }
         if live?.onHold.contains(row.user) ?? false {
             world.violations.append("R-3: a user on hold is purged")
         }
@@ -84,7 +84,7 @@ extension Simulator {
             return
         }
         checkLeft(live, terms)
-        let isLate = !terms.isDrill && !store.runs.late.isDisjoint(with: live.erased)
+        let isLate = !terms.isDrill && !disk.runs.late.isDisjoint(with: live.erased)
         if isLate, report.isComplete {
             world.violations.append(
                 "R-6: ids that restored rows named are left, and no store is named"
@@ -97,7 +97,7 @@ extension Simulator {
         for target in configuration.targets where terms.target.map({ $0 == target }) ?? true {
             let rows = terms.copy.map { world.copies[$0] } ?? world.rows[target]
             let isLeft = live.erased.contains { id in
-                store.requests[id].map { (rows?[$0.user] ?? 0) > 0 } ?? false
+                disk.requests[id].map { (rows?[$0.user] ?? 0) > 0 } ?? false
             }
             let isNamed = live.machine.report.stores.contains {
                 $0.name == target && $0.error != nil
@@ -112,7 +112,7 @@ extension Simulator {
     /// ids are destroyed only when nothing is left that they lead to.
     mutating func checkForgotten(_ erased: [Tombstone], of number: Int) {
         guard book.live[number]?.isDisturbed == false else { return }
-        for row in erased.compactMap({ store.requests[$0.request] })
+        for row in erased.compactMap({ disk.requests[$0.request] })
         where (world.rows[crm]?[row.user] ?? 0) > 0 {
             world.violations.append("R-6: ids are destroyed before their use")
         }
@@ -140,7 +140,7 @@ extension Simulator {
 
     private mutating func checkAlarm(of id: RequestID) {
         if !book.alarms.contains(id) { world.violations.append("R-4: no alarm") }
-        if store.runs.records[id]?.stage != 0 {
+        if disk.runs.records[id]?.stage != 0 {
             world.violations.append("R-4: the record is not open again")
         }
     }

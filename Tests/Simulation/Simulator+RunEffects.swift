@@ -33,24 +33,24 @@ extension Simulator {
     ) -> RecheckEvent {
         switch effect {
         case .readAlarm: return readAlarm(of: number)
-        case .learnTombstones: return .learned(isReadable: store.runs.ledger != .unreadable)
-        case .findOpen(let names): return .foundOpen(store.openDeletions(begunIn: names))
+        case .learnTombstones: return .learned(isReadable: disk.runs.ledger != .unreadable)
+        case .findOpen(let names): return .foundOpen(disk.openDeletions(begunIn: names))
         case .restore: return .restored
         case .loadTombstones(let since, let position, _):
             // Pages of two, so that there are several.
-            let page = store.runs.tombstones.enumerated().filter { index, tombstone in
+            let page = disk.runs.tombstones.enumerated().filter { index, tombstone in
                 index >= position && tombstone.erasedAt >= since ?? .distantPast
             }.prefix(2)
             return .loaded(page.map(\.element), next: page.last.map { $0.offset + 1 } ?? position)
         case .loadDue: return .loadedDue(duePage())
         case .findLate(let requests):
-            return .foundLate(store.runs.late.intersection(requests).sorted())
+            return .foundLate(disk.runs.late.intersection(requests).sorted())
         case .findBegun(let name):
-            let begun = store.runs.begun[name] ?? []
+            let begun = disk.runs.begun[name] ?? []
             return .foundBegun(begun.sorted { $0.request < $1.request })
         case .readHolds:
-            book.live[number]?.onHold = store.runs.usersOnHold
-            return .readHolds(bug == .deafReplay ? [] : core.holds, store.usersOnHold)
+            book.live[number]?.onHold = disk.runs.usersOnHold
+            return .readHolds(bug == .deafReplay ? [] : core.holds, disk.usersOnHold)
         case .note, .record, .forgetLate, .close, .reopen, .recordSample:
             return record(effect, of: number)
         }
@@ -59,43 +59,43 @@ extension Simulator {
     private mutating func record(_ effect: RecheckStateEffect, of number: Int) -> RecheckEvent {
         switch effect {
         case .note(let begun, let name):
-            let known = Set(begun).intersection(store.runs.begun[name] ?? [])
-            store.runs.begun[name, default: []].formUnion(begun)
+            let known = Set(begun).intersection(disk.runs.begun[name] ?? [])
+            disk.runs.begun[name, default: []].formUnion(begun)
             return .noted(known)
         case .record(let ended, let name):
-            store.record(ended, in: name)
+            disk.record(ended, in: name)
             return .recorded
         case .forgetLate(let erased):
             checkForgotten(erased, of: number)
-            store.runs.late.subtract(erased.map(\.request))
+            disk.runs.late.subtract(erased.map(\.request))
             return .recorded
-        case .close(let ended): return .closed(store.close(ended))
+        case .close(let ended): return .closed(disk.close(ended))
         case .reopen(let users, let dueAt):
             book.live[number]?.reopened.formUnion(users.map(\.request))
-            let recorded = users.filter { store.reopen($0, dueAt: dueAt, at: clock) }
+            let recorded = users.filter { disk.reopen($0, dueAt: dueAt, at: clock) }
             return .reopened(recorded.map { ($0.request, $0.found) })
         default: return .recorded
         }
     }
 
     private mutating func readAlarm(of number: Int) -> RecheckEvent {
-        guard case .alarmed(let alarm) = store.runs.ledger else { return .readAlarm(nil) }
+        guard case .alarmed(let alarm) = disk.runs.ledger else { return .readAlarm(nil) }
         book.live[number]?.isAlarmed = true
         return .readAlarm(alarm)
     }
 
     private func duePage() -> DuePage {
-        let due = store.runs.records.filter { $0.value.dueAt <= clock }
+        let due = disk.runs.records.filter { $0.value.dueAt <= clock }
             .sorted { ($0.value.dueAt, $0.key) < ($1.value.dueAt, $1.key) }
-        let later = store.runs.records.values.map(\.dueAt).filter { $0 > clock }.min()
+        let later = disk.runs.records.values.map(\.dueAt).filter { $0 > clock }.min()
         var opened: [OpenRecheck] = []
         var unopened: [UnopenedRecheck] = []
         for (id, record) in due.prefix(2) {
-            guard let row = store.requests[id], let user = UserID("user-\(row.user)") else {
+            guard let row = disk.requests[id], let user = UserID("user-\(row.user)") else {
                 continue
             }
             let due = DueRecheck(record, of: row.request)
-            if let isLost = store.runs.unopened[id] {
+            if let isLost = disk.runs.unopened[id] {
                 let failure = isLost ? EffectFailure.sealBroken : .vaultSealed
                 unopened.append(UnopenedRecheck(due: due, failure: failure))
             } else {
@@ -105,7 +105,7 @@ extension Simulator {
         return DuePage(
             opened: opened,
             unopened: unopened,
-            pausedTargets: Set(store.pauses.targets.keys),
+            pausedTargets: Set(disk.pauses.targets.keys),
             next: later
         )
     }
@@ -147,7 +147,7 @@ extension Simulator {
 
     /// A store is led to only by ids that restored rows named.
     private func isReached(_ name: TargetName, _ view: StoreView, _ request: RequestID) -> Bool {
-        name != crm || view != .led || store.runs.late.contains(request)
+        name != crm || view != .led || disk.runs.late.contains(request)
     }
 
     private mutating func purgeAgain(
@@ -158,12 +158,12 @@ extension Simulator {
         of number: Int
     ) -> PurgeAnswer {
         checkPurge(name, view, order, holds, of: number)
-        guard let row = store.requests[order.request] else { return .failure(.unusable) }
+        guard let row = disk.requests[order.request] else { return .failure(.unusable) }
         guard view != .copy else { return purgeCopy(of: row.user, by: number) }
         book.purgeCount += 1
         let count = world.rows[name]?[row.user] ?? 0
         // What the rows name is kept before they go.
-        if hasKeys, name == database, count > 0 { store.runs.late.insert(order.request) }
+        if hasKeys, name == database, count > 0 { disk.runs.late.insert(order.request) }
         if chance(faults.failurePerMille / 2) { return .failure(.throttled(retryAfter: nil)) }
         guard isReached(name, view, order.request) else { return .done(PurgeCounts()) }
         let disputed = holds.isEmpty ? 0 : min(count, Self.disputedCount(of: row.user))
@@ -198,7 +198,7 @@ extension Simulator {
         _ order: ErasureOrder,
         of number: Int
     ) -> VerifyAnswer {
-        guard let row = store.requests[order.request] else { return .failure(.unusable) }
+        guard let row = disk.requests[order.request] else { return .failure(.unusable) }
         if chance(faults.failurePerMille / 2) { return .failure(.unusable) }
         guard isReached(name, view, order.request) else { return .notLookedFor }
         let dated = view == .copy ? 0 : datedCount(name, of: row.user, order.cutoff)

@@ -133,13 +133,13 @@ extension Simulator {
 
     /// One commit, so the operator hears of it at once; nothing of the user is under way.
     mutating func holdUser(_ user: Int) {
-        let requests = store.requests.values.filter { $0.user == user }.map(\.request)
+        let requests = disk.requests.values.filter { $0.user == user }.map(\.request)
         guard !requests.isEmpty, requests.allSatisfy(\.phase.isEnded) else { return }
-        store.runs.usersOnHold.insert(user)
+        disk.runs.usersOnHold.insert(user)
     }
 
     func requestID(of user: Int) -> RequestID? {
-        store.requests.values.first { $0.user == user }?.request.id
+        disk.requests.values.first { $0.user == user }?.request.id
     }
 
     /// Replays as an operator does: again until there is an answer, also across a crash.
@@ -159,13 +159,13 @@ extension Simulator {
         book.nextRecheck = nil
         guard !isShared else { return }
         let isRunning = book.live.values.contains { $0.machine.kind == .rechecks }
-        guard !isRunning, !store.runs.records.isEmpty else { return }
+        guard !isRunning, !disk.runs.records.isEmpty else { return }
         begin(.rechecks)
     }
 
     /// After each commit: a deletion that ended may be the next one to be rechecked.
     mutating func scheduleRechecks() {
-        guard !isShared, let next = store.runs.records.values.map(\.dueAt).min(),
+        guard !isShared, let next = disk.runs.records.values.map(\.dueAt).min(),
             book.nextRecheck.map({ next < $0 }) ?? true
         else { return }
         book.nextRecheck = next
@@ -183,7 +183,7 @@ extension Simulator {
         if kind == .rechecks { machine.retries = book.retries }
         book.live[book.lastNumber] = RunBook.Live(
             machine: machine,
-            erased: Set(store.runs.tombstones.map(\.request))
+            erased: Set(disk.runs.tombstones.map(\.request))
         )
         step(book.lastNumber, .begin)
     }
@@ -258,7 +258,7 @@ extension Simulator {
         of number: Int
     ) {
         let tickets = requests.map { id in
-            store.runs.records[id] = nil
+            disk.runs.records[id] = nil
             world.reopened.insert(id)
             return operate(id, event)
         }

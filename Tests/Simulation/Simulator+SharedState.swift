@@ -5,7 +5,7 @@ import Lifecycle
 /// What hosts write into the store that they share, and read there.
 extension Simulator {
     var rules: SharedRules {
-        SharedRules(version: store.shared.rulesVersion, pauses: store.pauses)
+        SharedRules(version: disk.shared.rulesVersion, pauses: disk.pauses)
     }
 
     // MARK: Commits
@@ -21,7 +21,7 @@ extension Simulator {
         case 1: _ = outcome(of: changes, under: claims)
         default:
             order += 1
-            store.shared.flying[order] = SharedTables.Flying(
+            disk.shared.flying[order] = SharedTables.Flying(
                 host: current,
                 changes: changes,
                 claims: claims
@@ -49,8 +49,8 @@ extension Simulator {
         under claims: [PartitionClaim],
         by host: Int? = nil
     ) -> CommitOutcome {
-        let before = store.shared.rulesVersion
-        let outcome = store.commit(
+        let before = disk.shared.rulesVersion
+        let outcome = disk.commit(
             changes,
             under: claims,
             by: host ?? current,
@@ -58,9 +58,9 @@ extension Simulator {
             at: clock,
             bug: bug
         )
-        if store.shared.rulesVersion != before { noteHolds(in: changes) }
-        world.violations += store.shared.violations
-        store.shared.violations = []
+        if disk.shared.rulesVersion != before { noteHolds(in: changes) }
+        world.violations += disk.shared.violations
+        disk.shared.violations = []
         readAnswers()
         scheduleRechecks()
         return outcome
@@ -68,15 +68,15 @@ extension Simulator {
 
     /// A transaction that the database still works on: a new epoch waits for it.
     mutating func land(_ number: Int) {
-        guard let flying = store.shared.flying.removeValue(forKey: number) else { return }
+        guard let flying = disk.shared.flying.removeValue(forKey: number) else { return }
         guard Bool.random(using: &random) else { return }
         _ = outcome(of: flying.changes, under: flying.claims, by: flying.host)
     }
 
     /// The new token of a refresh, under the epoch that the host has by now.
     mutating func keepShared(_ kept: Keep) {
-        guard let identity = store.identity(of: kept.credential),
-            let user = store.identities[identity]?.user
+        guard let identity = disk.identity(of: kept.credential),
+            let user = disk.identities[identity]?.user
         else { return }
         let partition = Partition(userHash: Self.hash(of: user))
         let claims = core.ownership.claims(of: PartitionSet([partition])) ?? []
@@ -99,8 +99,8 @@ extension Simulator {
             }
             return
         }
-        store.noteUpdate(of: identity, at: clock)
-        if let update = store.update(of: identity) { turn([.update(update)]) }
+        disk.noteUpdate(of: identity, at: clock)
+        if let update = disk.update(of: identity) { turn([.update(update)]) }
         guard !hosts[current].isDown else { return }
         turn([kept.read.map { .under($0, kept.answer) } ?? kept.answer])
     }
@@ -109,17 +109,17 @@ extension Simulator {
 
     /// An operation of the current host for the owner of a request.
     mutating func submitRow(_ id: RequestID, _ event: RequestEvent, _ number: UInt64) {
-        guard let partition = store.partition(of: id) else { return }
+        guard let partition = disk.partition(of: id) else { return }
         submitted.insert(number)
-        store.shared.submit(.operate(id, event), to: partition, number: number)
+        disk.shared.submit(.operate(id, event), to: partition, number: number)
         mail()
     }
 
     /// A credential arrived for a user whose requests another host may work on.
     mutating func mail(_ identity: IdentityID) {
-        guard isShared, let user = store.identities[identity]?.user else { return }
+        guard isShared, let user = disk.identities[identity]?.user else { return }
         let hash = Self.hash(of: user)
-        store.shared.submit(
+        disk.shared.submit(
             .learn(identity, of: hash),
             to: Partition(userHash: hash),
             number: random.next() | 1
@@ -129,7 +129,7 @@ extension Simulator {
 
     /// A hint to every host; some are lost, and a renewal finds the row.
     mutating func mail() {
-        store.shared.mailCount += 1
+        disk.shared.mailCount += 1
         let host = current
         for other in hosts.indices where !hosts[other].isDown && !chance(200) {
             current = other
@@ -142,16 +142,16 @@ extension Simulator {
         if chance(faults.connectionPerMille) {
             return schedule(.perform(.readInbox(read, partitions)), after: .milliseconds(250))
         }
-        let inbox = store.inbox(of: partitions)
+        let inbox = disk.inbox(of: partitions)
         if bug == .lostOperation {
-            for row in inbox.operations { store.shared.operations[row.id] = nil }
+            for row in inbox.operations { disk.shared.operations[row.id] = nil }
         }
         turn([.inbox(read, inbox)])
     }
 
     /// Callers read the answers of owners.
     private mutating func readAnswers() {
-        for operation in store.shared.operations.values {
+        for operation in disk.shared.operations.values {
             if let answer = operation.answer { outcomes[operation.number] = answer }
         }
     }
@@ -161,13 +161,13 @@ extension Simulator {
     /// Remembers which version of the rules has a hold.
     private mutating func noteHolds(in changes: [StateChange]) {
         for case .placeHold(let hold) in changes {
-            holdVersions[hold.name] = store.shared.rulesVersion
+            holdVersions[hold.name] = disk.shared.rulesVersion
         }
     }
 
     func isObeyed(_ hold: TargetHold) -> Bool {
         guard let version = holdVersions[hold.name] else { return false }
-        return store.shared.rulesSeenByAll(at: leaseTime) >= version
+        return disk.shared.rulesSeenByAll(at: leaseTime) >= version
     }
 
     // MARK: Invariants
@@ -187,7 +187,7 @@ extension Simulator {
     /// H-4: every operation is answered in the end.
     mutating func checkOperations() {
         for number in submitted
-        where !store.shared.operations.values.contains(where: {
+        where !disk.shared.operations.values.contains(where: {
             $0.number == number && $0.answer != nil
         }) {
             world.violations.append("H-4: an operation was never answered")

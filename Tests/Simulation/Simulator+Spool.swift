@@ -64,16 +64,16 @@ extension Simulator {
         }
         world.unread.remove(row.token)
         let identity = identity(of: row.user, at: row.provider)
-        let credential = store.newCredential(secret: row.token, at: clock)
-        store.identities[identity]?.credentials.append(
+        let credential = disk.newCredential(secret: row.token, at: clock)
+        disk.identities[identity]?.credentials.append(
             CredentialWork(id: credential, kind: .refreshToken, step: .stored)
         )
-        store.noteUpdate(of: identity, at: clock)
-        return store.update(of: identity)
+        disk.noteUpdate(of: identity, at: clock)
+        return disk.update(of: identity)
     }
 
     /// I-14: nobody is erased while a credential of before the request was never looked at.
-    mutating func checkSpool(_ row: SimulatedStore.Row) {
+    mutating func checkSpool(_ row: SimulatedDisk.Row) {
         guard let acceptedAt = acceptedAt[row.request.id],
             spool.contains(where: { $0.user == row.user && $0.committedAt <= acceptedAt })
         else { return }
@@ -98,9 +98,9 @@ extension Simulator {
 
     /// A start finds a jump that the store has not taken over.
     mutating func takeMissedStep() {
-        guard store.clockError != clockError, bug != .unheardStep else { return }
-        let by = clockError - store.clockError
-        store.reclock(ClockStep(from: store.clockEpoch, to: clock - by, by: by), at: clock)
+        guard disk.clockError != clockError, bug != .unheardStep else { return }
+        let by = clockError - disk.clockError
+        disk.reclock(ClockStep(from: disk.clockEpoch, to: clock - by, by: by), at: clock)
     }
 
     /// The application writes a row with its date, for a user in every store.
@@ -123,7 +123,7 @@ extension Simulator {
     }
 
     /// I-15: nothing older than the true time of the request is left.
-    mutating func checkDates(_ row: SimulatedStore.Row) {
+    mutating func checkDates(_ row: SimulatedDisk.Row) {
         guard let acceptedAt = acceptedAt[row.request.id] else { return }
         for (target, rows) in world.dated
         where rows[row.user]?.contains(where: { $0.writtenAt < acceptedAt }) ?? false {

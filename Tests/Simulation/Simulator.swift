@@ -139,7 +139,7 @@ struct Simulator {
     var faults = Faults()
     var bug: PlantedBug?
     var world = SimulatedWorld()
-    var store = SimulatedStore()
+    var disk = SimulatedDisk()
     /// The processes; one, unless several share the store.
     var hosts: [SimulatedHost]
     /// The host that something happens on right now.
@@ -195,7 +195,7 @@ struct Simulator {
     /// What applications were answered, by idempotency key.
     var answered: [String: RequestID] = [:]
     /// Requests as they were taken.
-    var taken: [RequestID: SimulatedStore.Row] = [:]
+    var taken: [RequestID: SimulatedDisk.Row] = [:]
     /// Requests as they were at the last look.
     var seen: [RequestID: Request] = [:]
     /// Holds that were acknowledged to an operator and not lifted.
@@ -355,7 +355,7 @@ struct Simulator {
         }
         for input in inputs {
             if isTracing { print(now.rfc3339, "input", input) }
-            coverage.note(input, store)
+            coverage.note(input, disk)
             core.handle(tagged(input), at: clock)
         }
         for action in core.takeActions(at: clock) {
@@ -399,13 +399,13 @@ struct Simulator {
         pending = scripts
         (book.live, book.turns, book.retries) = ([:], [:], [:])
         world.openCopies = []
-        if bug == .lostImport, let lost = acknowledged.min() { store.requests[lost] = nil }
+        if bug == .lostImport, let lost = acknowledged.min() { disk.requests[lost] = nil }
         if bug == .undoneStep, let undone = taken.keys.min() {
-            store.requests[undone] = taken[undone]
+            disk.requests[undone] = taken[undone]
         }
-        if bug == .forgottenKey { store.idempotency = [:] }
+        if bug == .forgottenKey { disk.idempotency = [:] }
         var exchanges: [LoadedExchange] = []
-        for (id, exchange) in store.exchanges.sorted(by: { $0.key < $1.key }) {
+        for (id, exchange) in disk.exchanges.sorted(by: { $0.key < $1.key }) {
             var stored = exchange
             if bug == .doubleExchange {
                 stored = CodeExchange(
@@ -415,10 +415,10 @@ struct Simulator {
                     createdAt: exchange.createdAt
                 )
             }
-            exchanges.append(LoadedExchange(exchange: stored, credential: store.sealed(id)))
+            exchanges.append(LoadedExchange(exchange: stored, credential: disk.sealed(id)))
         }
-        let suspects = store.recoverFromCrash(isOwnCrash: isOwnCrash)
-        var pauses = store.pauses
+        let suspects = disk.recoverFromCrash(isOwnCrash: isOwnCrash)
+        var pauses = disk.pauses
         if bug == .heldTargetPurged { pauses.holds = [] }
         core = EngineCore(
             configuration: configuration,
@@ -427,8 +427,8 @@ struct Simulator {
             seed: random.next()
         )
         takeMissedStep()
-        store.makeWaitingDue(at: clock)
-        let recent = store.purgeTimes.count { clock.since($0) < .seconds(3600) }
+        disk.makeWaitingDue(at: clock)
+        let recent = disk.purgeTimes.count { clock.since($0) < .seconds(3600) }
         core.start(suspects: suspects, purgesInLastHour: recent, exchanges: exchanges, at: clock)
         prepareCore()
         turn([])

@@ -66,11 +66,11 @@ struct UnserviceableTests {
         #expect(sim.openHealthyCount(upTo: Self.healthy) == 0)
         // First the check is refused, then the revocation.
         sim.run(for: .seconds(12 * 3600))
-        let waiting = sim.store.requests.values.filter { !$0.request.phase.isEnded }
+        let waiting = sim.disk.requests.values.filter { !$0.request.phase.isEnded }
         #expect(waiting.count == 12)
         #expect(waiting.allSatisfy { $0.request.phase.parkReason == .needsReauthentication })
         sim.run(for: .seconds(40 * 86_400))
-        let verdicts = sim.store.requests.values.filter { $0.user > Self.healthy }
+        let verdicts = sim.disk.requests.values.filter { $0.user > Self.healthy }
             .flatMap { $0.request.revocations.map(\.verdict) }
         #expect(verdicts == Array(repeating: .unrevoked, count: 12))
         #expect(sim.world.violations.isEmpty)
@@ -86,11 +86,11 @@ struct UnserviceableTests {
         }
         sim.run(for: .seconds(3 * 86_400))
         #expect(sim.core.lanes[apple]?.isTrusted == false)
-        let states = sim.store.requests.values.flatMap { $0.request.revocations }
+        let states = sim.disk.requests.values.flatMap { $0.request.revocations }
         #expect(states.allSatisfy { $0.verdict == nil && $0.waitingSince == nil })
         sim.faults.userFailures = [:]
         sim.run(for: .seconds(2 * 86_400))
-        #expect(sim.store.requests.values.allSatisfy { $0.request.phase.isEnded })
+        #expect(sim.disk.requests.values.allSatisfy { $0.request.phase.isEnded })
         #expect(sim.world.violations.isEmpty)
     }
 
@@ -113,6 +113,6 @@ struct UnserviceableTests {
 
 extension Simulator {
     fileprivate func openHealthyCount(upTo user: Int) -> Int {
-        store.requests.values.count { $0.user <= user && !$0.request.phase.isEnded }
+        disk.requests.values.count { $0.user <= user && !$0.request.phase.isEnded }
     }
 }

@@ -66,10 +66,10 @@ struct CoverageReport: Equatable {
 extension DaemonConfiguration {
     /// The targets above this one that work in the same database and name its tables alike.
     func earlierTargets(inDatabaseOf target: TargetConfiguration) -> [TargetConfiguration] {
-        guard let store = target.store as? any TableKind else { return [] }
+        guard let tables = target.settings as? any TableKind else { return [] }
         return targets.prefix { $0.name != target.name }.filter { earlier in
-            guard let other = earlier.store as? any TableKind else { return false }
-            return store.sharesDatabase(with: other) && store.naming == other.naming
+            guard let other = earlier.settings as? any TableKind else { return false }
+            return tables.sharesDatabase(with: other) && tables.naming == other.naming
         }
     }
 
@@ -77,7 +77,7 @@ extension DaemonConfiguration {
     fileprivate func cutoffAdvice(_ target: TargetConfiguration) -> [String] {
         guard let withoutTimestamps = withoutTimestamps(target) else { return [] }
         let remedy =
-            (target.store.cutoff.remedy.map { $0 + ", or " } ?? "") + "never give an id again"
+            (target.settings.cutoff.remedy.map { $0 + ", or " } ?? "") + "never give an id again"
         return [
             "there is no time cutoff (\(withoutTimestamps)): what is newer than a request goes with"
                 + " it, also that of a later account with the same id; \(remedy)"
@@ -112,7 +112,7 @@ struct CheckedTarget {
         findings = inspected.problems.map(\.description)
         isSetUp = inspected.problems.isEmpty
         var found: [CoverageFinding]?
-        switch await (adapter.store as? any CoverageSearching)?.coverage() {
+        switch await (adapter.unwrapped as? any CoverageSearching)?.coverage() {
         case .findings(let findings)?: found = findings
         case .failure(let failure)?:
             // Silence would pass for "nothing was found".
@@ -145,7 +145,7 @@ struct CheckedTarget {
         for earlier in adapters.configuration.earlierTargets(inDatabaseOf: target) {
             guard let adapter = adapters.targets[earlier.name] else { continue }
             reported += await adapter.inspect(withOutages: true).uncovered
-            let searching = adapter.store as? any CoverageSearching
+            let searching = adapter.unwrapped as? any CoverageSearching
             guard case .findings(let found)? = await searching?.coverage() else { continue }
             reported += found
         }

@@ -203,7 +203,7 @@ struct SectionCheck: Sendable {
 
     fileprivate func checked(_ target: TargetConfiguration) async -> Checked {
         let key = "target.\(target.name)"
-        let guide = Remedy.guide(ofStore: type(of: target.store).name)
+        let guide = Remedy.guide(ofStore: type(of: target.settings).name)
         let made: any PurgeTarget
         do {
             made = try await factory.make(target, in: configuration)
@@ -222,7 +222,7 @@ struct SectionCheck: Sendable {
             }
         )
         var found: [CoverageFinding] = []
-        let searching = checked.findings.isEmpty ? made.store as? any CoverageSearching : nil
+        let searching = checked.findings.isEmpty ? made.unwrapped as? any CoverageSearching : nil
         switch await searching?.coverage() {
         case .findings(let findings)?: found = findings
         case .failure(let failure)?:

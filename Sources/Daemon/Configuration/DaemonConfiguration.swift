@@ -70,7 +70,7 @@ package struct DaemonConfiguration: Sendable {
 extension DaemonConfiguration {
     /// Why something of a target is erased whatever its age.
     package func withoutTimestamps(_ target: TargetConfiguration) -> String? {
-        target.keyedBy.map(isShared) == true ? nil : target.store.cutoff.gap
+        target.keyedBy.map(isShared) == true ? nil : target.settings.cutoff.gap
     }
 
     package func isShared(_ reference: KeyReference) -> Bool {

@@ -320,7 +320,7 @@ extension DaemonBackend {
         guard let section, let adapter = adapters.targets[name] else {
             throw ControlProblem(.unknownTarget)
         }
-        guard let suggesting = adapter.store as? any RuleSuggesting else {
+        guard let suggesting = adapter.unwrapped as? any RuleSuggesting else {
             throw ControlProblem(
                 .suggestionRefused,
                 "the target has no tables with foreign keys, so that there is no schema to read"

@@ -38,7 +38,7 @@ extension DaemonBackend {
             throw ControlProblem(.unknownTarget)
         }
         if let rows = input.rows {
-            switch await (target.store as? any RowHolding)?.check(rows) {
+            switch await (target.unwrapped as? any RowHolding)?.check(rows) {
             case .accepted?: break
             case .refused(let why)?: throw ControlProblem(.filterRefused, why)
             case nil:

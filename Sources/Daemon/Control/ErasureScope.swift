@@ -42,7 +42,7 @@ struct ErasureScope: Codable, Hashable, Sendable {
         private enum CodingKeys: CodingKey { case day, unmapped, unexamined }
 
         init(_ report: CoverageReport, in target: TargetConfiguration, at time: WallTime) {
-            let isNamed = target.store is any TableKind
+            let isNamed = target.settings is any TableKind
             day = String(time.rfc3339.prefix(10))
             unmapped = Places(report.unmapped, isNamed: isNamed)
             unexamined = Places(report.sampled, isNamed: isNamed)
@@ -201,10 +201,10 @@ extension ErasureScope.Target {
         // What nobody owns any more goes whole.
         let isShared = target.keyedBy.map(configuration.isShared) ?? false
         name = target.name.rawValue
-        hasTimestamps = !isShared && target.store.cutoff == .everything
+        hasTimestamps = !isShared && target.settings.cutoff == .everything
         backupsKeptMilliseconds = target.backupsKept?.milliseconds
-        isSearchable = target.store.isSearchable
-        let tables = target.store as? any TableKind
+        isSearchable = target.settings.isSearchable
+        let tables = target.settings as? any TableKind
         naming = tables?.naming
         self.tables = (tables?.claims.rules ?? []).map { rule in
             ErasureScope.Table(
@@ -260,7 +260,7 @@ extension StateDatabase {
 extension Adapters {
     var erasureScope: ErasureScope {
         let locations = targets.compactMapValues { target in
-            (target.store as? any CoverageSearching)?.location
+            (target.unwrapped as? any CoverageSearching)?.location
         }
         return ErasureScope(configuration, providers.mapValues(\.traits), locations: locations)
     }

@@ -217,12 +217,12 @@ extension AdapterFactory {
         guard let target = configuration.targets.first(where: { $0.name == name }) else {
             return Self.refused("no_copies", "the target is not configured any more")
         }
-        guard let original = target.store as? any DrillCopying else {
+        guard let original = target.settings as? any DrillCopying else {
             return Self.refused("no_copies", "a store of kind \"\(target.kind)\" has no copies")
         }
-        let store: any DrillCopying
+        let settings: any DrillCopying
         do {
-            store = try original.copy(at: place)
+            settings = try original.copy(at: place)
         } catch {
             switch error {
             case .malformed(let requirement):
@@ -231,14 +231,15 @@ extension AdapterFactory {
             }
         }
         do {
-            let copy = target.with(store)
+            let copy = target.with(settings)
             var environment = storeEnvironment(of: copy, in: configuration)
             environment.notes = nil
-            for other in configuration.targets where try store.overlaps(other.store, environment) {
+            for other in configuration.targets
+            where try settings.overlaps(other.settings, environment) {
                 let cause = "that is the store of target '\(other.name)', and no copy"
                 return Self.refused("bad_copy", cause)
             }
-            let opened = try await store.open(environment)
+            let opened = try await settings.open(environment)
             return RecheckCopy(store: opened, close: { await opened.shutdown() })
         } catch {
             return Self.refused("bad_copy", "\(error)")
@@ -267,7 +268,7 @@ extension AdapterFactory {
                     source,
                     keys: used.map(\.name),
                     shared: Set(used.filter(\.isShared).map(\.name)),
-                    store: keys
+                    foundKeys: keys
                 )
                 sources[target.name] = wrapped
                 connected[target.name] = wrapped
@@ -282,7 +283,7 @@ extension AdapterFactory {
                 upstream: keyed[reference.target],
                 withoutKeys: target.withoutKeys
             )
-            let wrapped = KeyedTarget(inner, origin: origin, store: keys, hasher: hasher)
+            let wrapped = KeyedTarget(inner, origin: origin, foundKeys: keys, hasher: hasher)
             keyed[target.name] = wrapped
             connected[target.name] = wrapped
         }
@@ -299,10 +300,10 @@ extension AdapterFactory {
         }
         // A copy is another place of the same store.
         return configuration.targets.compactMap { other -> SchemaClaims? in
-            guard other.name != name, let store = target.store as? any TableKind,
-                store.sharesDatabase(with: other.store)
+            guard other.name != name, let tables = target.settings as? any TableKind,
+                tables.sharesDatabase(with: other.settings)
             else { return nil }
-            return (other.store as? any TableKind)?.claims
+            return (other.settings as? any TableKind)?.claims
         }.reduce(SchemaClaims()) { $0.joined(with: $1) }
     }
 }

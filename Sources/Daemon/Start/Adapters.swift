@@ -175,7 +175,7 @@ struct AdapterFactory: Sendable {
         _ target: TargetConfiguration,
         in configuration: DaemonConfiguration
     ) async throws -> any PurgeTarget {
-        try await target.store.open(storeEnvironment(of: target, in: configuration))
+        try await target.settings.open(storeEnvironment(of: target, in: configuration))
     }
 
     func storeEnvironment(

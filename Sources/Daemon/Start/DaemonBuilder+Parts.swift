@@ -121,7 +121,7 @@ extension DaemonBuilder.Base {
             clock: IntakeClock(
                 clock: clock,
                 floor: { engine.inspect { $0.clockFloor } },
-                settleStore: { await engine.settleClock() },
+                settleClock: { await engine.settleClock() },
                 beginAdmission: { engine.beginAdmission() }
             ),
             readSpool: readSpool,

@@ -248,19 +248,19 @@ final class IntakeService: SpoolIntake {
 final class IntakeClock: Sendable {
     private let clock: AnchoredClock
     private let floor: @Sendable () -> WallTime
-    private let settleStore: @Sendable () async -> Void
+    private let settleClock: @Sendable () async -> Void
     let beginAdmission: @Sendable () -> ReadNumber
     private let settledCount = Mutex(0)
 
     init(
         clock: AnchoredClock,
         floor: @escaping @Sendable () -> WallTime,
-        settleStore: @escaping @Sendable () async -> Void,
+        settleClock: @escaping @Sendable () async -> Void,
         beginAdmission: @escaping @Sendable () -> ReadNumber
     ) {
         self.clock = clock
         self.floor = floor
-        self.settleStore = settleStore
+        self.settleClock = settleClock
         self.beginAdmission = beginAdmission
     }
 
@@ -268,7 +268,7 @@ final class IntakeClock: Sendable {
     func settle() async -> Int {
         let stepCount = clock.stamp().stepCount
         guard settledCount.withLock({ $0 < stepCount }) else { return stepCount }
-        await settleStore()
+        await settleClock()
         settledCount.withLock { $0 = max($0, stepCount) }
         return stepCount
     }

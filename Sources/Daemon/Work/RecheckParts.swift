@@ -98,13 +98,13 @@ extension Adapters {
         RecheckEnvironment(
             stores: configuration.targets.compactMap { target in
                 guard let adapter = targets[target.name] else { return nil }
-                var store = RecheckStore(name: target.name)
-                store.withoutTimestamps = configuration.withoutTimestamps(target)
-                store.isDatedByRestoration = target.traits.isDatedByRestoration
-                store.keyedBy = target.keyedBy?.target
-                store.keyName = (adapter as? KeyedTarget)?.erasedName
-                store.hasKeys = !target.keys.isEmpty
-                return store
+                var entry = RecheckStore(name: target.name)
+                entry.withoutTimestamps = configuration.withoutTimestamps(target)
+                entry.isDatedByRestoration = target.traits.isDatedByRestoration
+                entry.keyedBy = target.keyedBy?.target
+                entry.keyName = (adapter as? KeyedTarget)?.erasedName
+                entry.hasKeys = !target.keys.isEmpty
+                return entry
             },
             intervals: configuration.requests.rechecks
         )

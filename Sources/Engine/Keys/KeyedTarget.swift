@@ -47,7 +47,7 @@ package final class KeyedTarget: TargetWrapper {
 
     package let inner: any PurgeTarget
     let origin: Origin
-    private let store: any FoundKeyStore
+    private let foundKeys: any FoundKeyStore
     private let hasher: any KeyedHasher
     /// What was done for a request before some other id of it met a failure or was stopped.
     private let carried = Mutex<[RequestID: PurgeCounts]>([:])
@@ -55,10 +55,11 @@ package final class KeyedTarget: TargetWrapper {
     package init(
         _ inner: any PurgeTarget,
         origin: Origin,
-        store: any FoundKeyStore,
+        foundKeys: any FoundKeyStore,
         hasher: any KeyedHasher
     ) {
-        (self.inner, self.origin, self.store, self.hasher) = (inner, origin, store, hasher)
+        (self.inner, self.origin) = (inner, origin)
+        (self.foundKeys, self.hasher) = (foundKeys, hasher)
     }
 
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
@@ -102,13 +103,13 @@ package final class KeyedTarget: TargetWrapper {
     }
 
     /// For erasing again: an order's user is one of the store's own ids; not to be shut down.
-    package func byKey(in store: (any PurgeTarget)? = nil) -> KeyReplayTarget {
-        KeyReplayTarget(inner: store ?? inner, origin: origin, erased: erasedName, hasher: hasher)
+    package func byKey(in copy: (any PurgeTarget)? = nil) -> KeyReplayTarget {
+        KeyReplayTarget(inner: copy ?? inner, origin: origin, erased: erasedName, hasher: hasher)
     }
 
     /// For a replay: purges what rows of the source name now, and nothing found before.
     package func replaying() -> KeyedTarget {
-        KeyedTarget(inner, origin: origin.replaying, store: store.late, hasher: hasher)
+        KeyedTarget(inner, origin: origin.replaying, foundKeys: foundKeys.late, hasher: hasher)
     }
 }
 
@@ -151,7 +152,7 @@ extension KeyedTarget {
     /// - Returns: `nil` for an order for which nobody has looked.
     private func stored(_ orders: [PurgeOrder], as name: KeyName) async -> [KeysAnswer?] {
         guard !orders.isEmpty else { return [] }
-        let known = await store.keys(of: orders.map(\.request), as: name)
+        let known = await foundKeys.keys(of: orders.map(\.request), as: name)
         return orders.map { known[$0.request] }
     }
 
@@ -165,7 +166,7 @@ extension KeyedTarget {
     private func take(_ spread: KeyOrders) async -> EffectFailure? {
         guard origin.isShared else { return nil }
         let taken = spread.ids.map { FoundKeys(request: $0, name: takenName, ids: $1) }
-        return taken.isEmpty ? nil : await store.add(taken)
+        return taken.isEmpty ? nil : await foundKeys.add(taken)
     }
 
     private func lookUp(_ orders: [PurgeOrder]) async -> [EffectFailure?] {

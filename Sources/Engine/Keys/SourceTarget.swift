@@ -11,15 +11,16 @@ package struct SourceTarget: TargetWrapper {
     private let source: any KeySource
     private let keys: [String]
     private let shared: Set<String>
-    private let store: any FoundKeyStore
+    private let foundKeys: any FoundKeyStore
 
     package init(
         _ source: any KeySource,
         keys: [String],
         shared: Set<String> = [],
-        store: any FoundKeyStore
+        foundKeys: any FoundKeyStore
     ) {
-        (self.source, self.keys, self.shared, self.store) = (source, keys, shared, store)
+        (self.source, self.keys) = (source, keys)
+        (self.shared, self.foundKeys) = (shared, foundKeys)
     }
 
     package var inner: any PurgeTarget { source }
@@ -58,7 +59,7 @@ package struct SourceTarget: TargetWrapper {
                 }
             }
         }
-        if !found.isEmpty, let failure = await store.add(found) {
+        if !found.isEmpty, let failure = await foundKeys.add(found) {
             return orders.map { _ in failure }
         }
         return failures

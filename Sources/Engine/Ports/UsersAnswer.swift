@@ -15,9 +15,9 @@ package typealias UserFilter = @Sendable (UserID) -> Bool
 extension PurgeTarget {
     /// What the store lists of wanted users, if it can list any.
     func listedUsers(where isWanted: @escaping UserFilter) async -> UsersAnswer {
-        guard let store = self as? any UserListing ?? store as? any UserListing else {
+        guard let listing = self as? any UserListing ?? unwrapped as? any UserListing else {
             return .unknown("a store of this kind does not list its users")
         }
-        return await store.users(where: isWanted)
+        return await listing.users(where: isWanted)
     }
 }

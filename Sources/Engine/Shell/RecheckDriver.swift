@@ -96,12 +96,12 @@ package struct RecheckDriver: Sendable {
         _ view: StoreView,
         _ copy: RecheckCopy
     ) -> (any PurgeTarget)? {
-        let store = ports.stores().0[name]
-        let keyed = store as? KeyedTarget
+        let usual = ports.stores().0[name]
+        let keyed = usual as? KeyedTarget
         switch view {
-        case .usual: return store
-        case .own: return keyed?.byKey() ?? store
-        case .led: return keyed?.replaying() ?? store
+        case .usual: return usual
+        case .own: return keyed?.byKey() ?? usual
+        case .led: return keyed?.replaying() ?? usual
         case .copy: return copy.store.map { keyed?.byKey(in: $0) ?? $0 }
         }
     }

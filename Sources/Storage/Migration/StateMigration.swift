@@ -73,18 +73,20 @@ package struct StateMigration: Sendable {
                 isMade = true
                 let file = try SQLiteState(path: path)
                 defer { close(file) }
-                let report = try file.withWriter { target in
-                    let tables = try MigratedTable.all(target)
-                    try target.beginBatch()
-                    let triggers = try target.all(
+                let report = try file.withWriter { destination in
+                    let tables = try MigratedTable.all(destination)
+                    try destination.beginBatch()
+                    let triggers = try destination.all(
                         "SELECT name FROM sqlite_schema WHERE type = 'trigger'"
                     ) { $0.text() }
-                    for name in triggers { try target.run("DROP TRIGGER \(name)") }
-                    for table in tables.reversed() { try target.run("DELETE FROM \(table.name)") }
+                    for name in triggers { try destination.run("DROP TRIGGER \(name)") }
+                    for table in tables.reversed() {
+                        try destination.run("DELETE FROM \(table.name)")
+                    }
                     let names = HostNames(host: plan.host, isToServer: false)
-                    let report = try copy(tables, from: server, to: target, names)
-                    try StateSchema.createTriggers(target)
-                    try target.commitBatch()
+                    let report = try copy(tables, from: server, to: destination, names)
+                    try StateSchema.createTriggers(destination)
+                    try destination.commitBatch()
                     return report
                 }
                 try own()
@@ -103,7 +105,7 @@ package struct StateMigration: Sendable {
     private func copy(
         _ tables: [MigratedTable],
         from source: any StateConnection,
-        to target: any StateConnection,
+        to destination: any StateConnection,
         _ names: HostNames
     ) throws -> Report {
         var report = Report()
@@ -112,11 +114,11 @@ package struct StateMigration: Sendable {
             try source.step(table.selection, []) { values in
                 guard let row = names.renamed(table.row(values), of: table) else { return true }
                 sent.add(row)
-                try target.send(table.insertion, row)
+                try destination.send(table.insertion, row)
                 return true
             }
             var found = RowSum()
-            try target.step(table.selection, []) { values in
+            try destination.step(table.selection, []) { values in
                 found.add(table.row(values))
                 return true
             }
@@ -125,7 +127,7 @@ package struct StateMigration: Sendable {
             }
             report.rows += found.count
         }
-        report.ledgerSize = try target.int(
+        report.ledgerSize = try destination.int(
             "SELECT first + count FROM ledger ORDER BY first DESC LIMIT 1"
         )
         return report

@@ -31,7 +31,7 @@ extension MySQLDialect {
         _ path: JSONPath,
         _ column: String,
         _ shape: ColumnShape?,
-        for target: JSONTarget
+        for match: JSONMatch
     ) -> JSONSearch {
         let document = document(column)
         var tables: [String] = []
@@ -46,7 +46,7 @@ extension MySQLDialect {
         let found = "JSON_EXTRACT(\(document), \(place(path.steps[...], number: number)))"
         return JSONSearch(
             tables: tables,
-            condition: condition(found, target),
+            condition: condition(found, match),
             order: tables.indices.map { "\(alias($0)).i DESC" }.joined(separator: ", "),
             place: { self.place($0.steps[...], number: number) }
         )
@@ -60,14 +60,14 @@ extension MySQLDialect {
         _ path: JSONPath,
         _ column: String,
         _ shape: ColumnShape?,
-        for target: JSONTarget
+        for match: JSONMatch
     ) -> String? {
         guard shape?.type != "json" else { return nil }
         let document = document(column)
         let isEscaped = "COALESCE(\(column) REGEXP \(literal(escapedName)), TRUE)"
-        return "(\(chain(path, document, target, byName: true)) OR (\(isEscaped)"
-            + " AND \(chain(path, document, target, byName: false)))"
-            + " OR \(isLost(path, column, target)))"
+        return "(\(chain(path, document, match, byName: true)) OR (\(isEscaped)"
+            + " AND \(chain(path, document, match, byName: false)))"
+            + " OR \(isLost(path, column, match)))"
     }
 
     /// MySQL reads a text by the last of the names that are equal: a text that has a name more
@@ -75,7 +75,7 @@ extension MySQLDialect {
     private static func isLost(
         _ path: JSONPath,
         _ column: String,
-        _ target: JSONTarget
+        _ match: JSONMatch
     ) -> String {
         let text = exact(column)
         let names = path.steps.compactMap { step -> String? in
@@ -89,7 +89,7 @@ extension MySQLDialect {
         guard !names.isEmpty else { return "FALSE" }
         let isLost = "JSON_VALID(\(column)) AND (\(names.joined(separator: " OR ")))"
         let holds =
-            switch target {
+            switch match {
             case .unlike: "TRUE"
             case .value(let value): "LOCATE(\(bytes(value)), \(bytes(column))) > 0"
             case .valueInAnyCase(let value):
@@ -104,7 +104,7 @@ extension MySQLDialect {
     private static func chain(
         _ path: JSONPath,
         _ document: String,
-        _ target: JSONTarget,
+        _ match: JSONMatch,
         byName: Bool
     ) -> String {
         var (value, tables) = (document, [String]())
@@ -123,13 +123,13 @@ extension MySQLDialect {
             value = "expunged_w\(index).v"
         }
         return "EXISTS (SELECT 1 FROM \(tables.joined(separator: ", "))"
-            + " WHERE \(condition(value, target)))"
+            + " WHERE \(condition(value, match)))"
     }
 
-    private static func condition(_ found: String, _ target: JSONTarget) -> String {
+    private static func condition(_ found: String, _ match: JSONMatch) -> String {
         let type = "JSON_TYPE(\(found))"
         let unquoted = bytes("JSON_UNQUOTE(\(found))")
-        switch target {
+        switch match {
         case .valueInAnyCase(let text):
             return "CASE \(type) WHEN 'STRING'"
                 + " THEN \(bytes(lowered("JSON_UNQUOTE(\(found))"))) = \(bytes(lowered(text)))"

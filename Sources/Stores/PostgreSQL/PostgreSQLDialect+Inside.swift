@@ -29,7 +29,7 @@ extension PostgreSQLDialect {
         _ path: JSONPath,
         _ column: String,
         _ shape: ColumnShape?,
-        for target: JSONTarget
+        for match: JSONMatch
     ) -> JSONSearch {
         var (value, names, tables) = ("\(column)::jsonb", [String](), [String]())
         if shape?.type == "json" {
@@ -53,7 +53,7 @@ extension PostgreSQLDialect {
         }
         return JSONSearch(
             tables: tables,
-            condition: condition(inner(value, names), target),
+            condition: condition(inner(value, names), match),
             order: tables.indices.map { "\(alias($0)).i DESC" }.joined(separator: ", "),
             place: { self.place($0) }
         )
@@ -64,7 +64,7 @@ extension PostgreSQLDialect {
         _ path: JSONPath,
         _ column: String,
         _ shape: ColumnShape?,
-        for target: JSONTarget
+        for match: JSONMatch
     ) -> String? {
         guard shape?.type == "json" else { return nil }
         var (value, tables, conditions) = (repaired(column), [String](), [String]())
@@ -84,7 +84,7 @@ extension PostgreSQLDialect {
             }
             value = "\(name).v"
         }
-        conditions.append("(\(condition("\(value)::jsonb", target)))")
+        conditions.append("(\(condition("\(value)::jsonb", match)))")
         return "EXISTS (SELECT 1 FROM \(tables.joined(separator: ", "))"
             + " WHERE \(conditions.joined(separator: " AND ")))"
     }
@@ -104,8 +104,8 @@ extension PostgreSQLDialect {
         return "ARRAY[\(steps.joined(separator: ", "))]::text[]"
     }
 
-    private static func condition(_ value: String, _ target: JSONTarget) -> String {
-        switch target {
+    private static func condition(_ value: String, _ match: JSONMatch) -> String {
+        switch match {
         case .valueInAnyCase(let text):
             return "CASE jsonb_typeof(\(value)) WHEN 'string'"
                 + " THEN \(lowered("\(value) #>> '{}'")) = \(lowered(text))"

@@ -73,10 +73,10 @@ extension ForeignKeyPlanner {
             columns.indices.map { "\(columns[$0]) = \(table).k\($0)" }.joined(separator: " AND ")
         }
         let places = names.map { Dialect.column($0.parent, of: table.reference) }
-        let target = places.count == 1 ? places[0] : "(" + places.joined(separator: ", ") + ")"
+        let parent = places.count == 1 ? places[0] : "(" + places.joined(separator: ", ") + ")"
         let known = names.indices.map { "k\($0) IS NOT NULL" }.joined(separator: " AND ")
         return """
-            coalesce(\(target) IN (WITH RECURSIVE below(\(list("k"))) AS (\
+            coalesce(\(parent) IN (WITH RECURSIVE below(\(list("k"))) AS (\
             SELECT \(ids.joined(separator: ", ")) FROM \(rows) WHERE \(anyOf(starts)) UNION \
             SELECT \(ids.joined(separator: ", ")) FROM below JOIN \(rows) ON \
             \(isSame(ups, "below"))), above(\(list("k"))) AS (\

@@ -18,7 +18,7 @@ protocol InsideDialect: SendableMetatype {
         _ path: JSONPath,
         _ column: String,
         _ shape: ColumnShape?,
-        for target: JSONTarget
+        for match: JSONMatch
     ) -> JSONSearch
 
     /// True where there is such a place by any reading of the names on the way, whatever escapes
@@ -28,7 +28,7 @@ protocol InsideDialect: SendableMetatype {
         _ path: JSONPath,
         _ column: String,
         _ shape: ColumnShape?,
-        for target: JSONTarget
+        for match: JSONMatch
     ) -> String?
 
     /// True for a value that is no JSON and not blank; `nil` where there can be none. Never NULL.
@@ -150,7 +150,7 @@ extension InsideDialect {
         let found =
             switch inside {
             case .json(let path):
-                search(path, column, shape, for: target(value, foldsCase)).isFound
+                search(path, column, shape, for: match(value, foldsCase)).isFound
             case .array: arrayHolds(column, shape, value)
             case .list(let separator): listHolds(separator, column, value)
             case .text(let before, let after):
@@ -163,7 +163,7 @@ extension InsideDialect {
         return "(\(found) AND coalesce(\(value) <> '', 1 = 0))"
     }
 
-    private static func target(_ value: String, _ foldsCase: Bool) -> JSONTarget {
+    private static func match(_ value: String, _ foldsCase: Bool) -> JSONMatch {
         foldsCase ? .valueInAnyCase(value) : .value(value)
     }
 
@@ -180,7 +180,7 @@ extension InsideDialect {
         case .json(let path):
             let terms = [
                 isBroken(column, shape, value, foldsCase: foldsCase),
-                isHidden(path, column, shape, for: target(value, foldsCase)),
+                isHidden(path, column, shape, for: match(value, foldsCase)),
             ]
             let found = terms.compactMap(\.self)
             return found.isEmpty ? nil : "(\(found.joined(separator: " OR ")))"
@@ -203,10 +203,10 @@ extension InsideDialect {
         _ path: JSONPath,
         _ column: String,
         _ shape: ColumnShape?,
-        for target: JSONTarget
+        for match: JSONMatch
     ) -> String? {
-        walk(path, column, shape, for: target).map {
-            "(\($0) AND NOT \(search(path, column, shape, for: target).isFound))"
+        walk(path, column, shape, for: match).map {
+            "(\($0) AND NOT \(search(path, column, shape, for: match).isFound))"
         }
     }
 
@@ -227,7 +227,7 @@ extension InsideDialect {
             }
         switch inside {
         case .json(let path):
-            let found = search(path, column, shape, for: target(value, foldsCase))
+            let found = search(path, column, shape, for: match(value, foldsCase))
             return json(column, shape, at: found.last(mask.path ?? path), mask.strategy)
         case .array: return array(column, shape, without: value, replacement)
         case .list(let separator):

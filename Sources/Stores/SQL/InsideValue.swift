@@ -114,7 +114,7 @@ struct InsidePattern: Hashable {
 }
 
 /// What is looked for in JSON, at a path.
-enum JSONTarget {
+enum JSONMatch {
     /// A text or number that is written like this value, in SQL.
     case value(String)
     /// The same, or a text that differs from it by the case.

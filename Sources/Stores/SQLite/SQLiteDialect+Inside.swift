@@ -26,7 +26,7 @@ extension SQLiteDialect {
         _ path: JSONPath,
         _ column: String,
         _ shape: ColumnShape?,
-        for target: JSONTarget
+        for match: JSONMatch
     ) -> JSONSearch {
         let document = document(column)
         var tables: [String] = []
@@ -45,7 +45,7 @@ extension SQLiteDialect {
         let twice = "json_extract(\(document), \(place), \(place))"
         return JSONSearch(
             tables: tables,
-            condition: condition(type, value, target) {
+            condition: condition(type, value, match) {
                 "\(twice) = ('[' || \($0) || ',' || \($0) || ']') COLLATE BINARY"
             },
             order: tables.indices.map { "\(alias($0)).key DESC" }.joined(separator: ", "),
@@ -59,7 +59,7 @@ extension SQLiteDialect {
         _ path: JSONPath,
         _ column: String,
         _ shape: ColumnShape?,
-        for target: JSONTarget
+        for match: JSONMatch
     ) -> String? {
         let document = document(column)
         var (value, type) = (document, "json_type(\(document))")
@@ -77,7 +77,7 @@ extension SQLiteDialect {
             }
             (value, type) = ("\(name).value", "\(name).type")
         }
-        let found = condition(type, value, target) {
+        let found = condition(type, value, match) {
             "\(value) = CAST(\($0) AS REAL) AND instr(\(document), \($0)) > 0"
         }
         conditions.append("(\(found))")
@@ -89,10 +89,10 @@ extension SQLiteDialect {
     private static func condition(
         _ type: String,
         _ value: String,
-        _ target: JSONTarget,
+        _ match: JSONMatch,
         digits: (String) -> String
     ) -> String {
-        switch target {
+        switch match {
         case .valueInAnyCase(let text):
             return "CASE \(type) WHEN 'text'"
                 + " THEN \(lowered(value)) = \(lowered(text)) COLLATE BINARY"

@@ -60,7 +60,7 @@ extension ConfigurationReader {
             return (.unknownValue, "there is no target '\(reference.target)'" + near)
         }
         let place = "target '\(source.name)'"
-        guard source.store is any TableKind else {
+        guard source.settings is any TableKind else {
             return (.contradiction, place + " is no database, so it has no rows with ids")
         }
         guard source.keys.contains(where: { $0.name == reference.key }) else {

@@ -5,7 +5,7 @@ package import Settings
 package struct TargetConfiguration: Sendable {
     package let name: TargetName
     /// What its kind read.
-    package private(set) var store: any StoreKind
+    package private(set) var settings: any StoreKind
     /// How long erased data survives in backups; `nil` when nobody said.
     package let backupsKept: Duration?
     /// How long the store's own files hold what was deleted; `nil` when nobody said.
@@ -15,9 +15,9 @@ package struct TargetConfiguration: Sendable {
     /// What happens when no id is found there.
     package let withoutKeys: WithoutKeys
 
-    init(_ section: SettingsSection, _ store: any StoreKind) {
+    init(_ section: SettingsSection, _ settings: any StoreKind) {
         name = TargetName(section.requiredText("name"))
-        self.store = store
+        self.settings = settings
         backupsKept = section.optionalDuration("backups_kept")
         residualCopiesKept = section.optionalDuration("residual_copies_kept")
         keyedBy = section.text("keyed_by").flatMap { KeyReference($0) }
@@ -25,16 +25,16 @@ package struct TargetConfiguration: Sendable {
     }
 
     /// The value of `kind`.
-    package var kind: String { type(of: store).name }
+    package var kind: String { type(of: settings).name }
     /// What all stores of its kind have in common.
-    package var traits: StoreTraits { type(of: store).traits }
+    package var traits: StoreTraits { type(of: settings).traits }
     /// The ids that its rows hold for other targets.
-    package var keys: [KeyRule] { (store as? any TableKind)?.claims.keys ?? [] }
+    package var keys: [KeyRule] { (settings as? any TableKind)?.claims.keys ?? [] }
 
-    /// The same target with another store.
-    package func with(_ store: any StoreKind) -> TargetConfiguration {
+    /// The same target with other settings.
+    package func with(_ settings: any StoreKind) -> TargetConfiguration {
         var copy = self
-        copy.store = store
+        copy.settings = settings
         return copy
     }
 
@@ -46,7 +46,7 @@ package struct TargetConfiguration: Sendable {
 
 extension TargetConfiguration: Equatable {
     package static func == (one: Self, two: Self) -> Bool {
-        one.name == two.name && AnyHashable(one.store) == AnyHashable(two.store)
+        one.name == two.name && AnyHashable(one.settings) == AnyHashable(two.settings)
             && one.backupsKept == two.backupsKept
             && one.residualCopiesKept == two.residualCopiesKept && one.keyedBy == two.keyedBy
             && one.withoutKeys == two.withoutKeys

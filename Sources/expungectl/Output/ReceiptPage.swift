@@ -119,14 +119,14 @@ struct ReceiptPage {
 
     /// A store, with the places in it that the phrase is about.
     private func place(of store: JSONValue, _ phrase: ReceiptPhrase) -> String {
-        let target = field("target", of: store)
+        let name = field("target", of: store)
         let found =
             switch phrase {
             case .notSearched: unsearched(in: store)
             case .notExamined: places("unexamined", in: store)
             default: [String]()
             }
-        return found.isEmpty ? target : "\(target) (\(found.joined(separator: ", ")))"
+        return found.isEmpty ? name : "\(name) (\(found.joined(separator: ", ")))"
     }
 
     /// Tables where nothing led to the user's rows, and what no rule reaches.

@@ -140,7 +140,7 @@ final class HTTPServer: Sendable {
         _ body: (HTTPTarget) async throws -> Result
     ) async throws -> Result {
         let configuration = try configuration(text, of: vendor)
-        let store = try #require(configuration.store as? HTTPKind)
+        let store = try #require(configuration.settings as? HTTPKind)
         let clock = SteppingClock(now, step)
         let adapters = AdapterEnvironment(
             credential: { _, _ in Secret(secret) },

@@ -38,7 +38,7 @@ struct SuggestedRules {
             Array((header + text).utf8),
             file: "t.toml"
         )
-        let store = try #require(configuration.targets.first?.store as? any TableKind)
+        let store = try #require(configuration.targets.first?.settings as? any TableKind)
         rules = store.claims.rules
     }
 

@@ -27,11 +27,11 @@ package struct StateCopy: Sendable {
                 try database.execute(sql: "PRAGMA synchronous = OFF")
                 try database.wipeUnused()
             }
-            let target = try DatabaseQueue(path: copy, configuration: configuration)
+            let destination = try DatabaseQueue(path: copy, configuration: configuration)
             try source.read { from in
-                try target.writeWithoutTransaction { to in try from.backup(to: to) }
+                try destination.writeWithoutTransaction { to in try from.backup(to: to) }
             }
-            try target.close()
+            try destination.close()
             try source.close()
         } catch {
             throw StorageError(error, "copy the state", at: path)

@@ -2,7 +2,7 @@ import Engine
 import Lifecycle
 
 /// Tokens that die unused, as the state database keeps them.
-extension SimulatedStore {
+extension SimulatedDisk {
     /// One token on the list.
     struct Renewal {
         let provider: ProviderName

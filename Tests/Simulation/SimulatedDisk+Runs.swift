@@ -2,7 +2,7 @@ import Engine
 import Lifecycle
 
 /// What the state keeps of runs.
-extension SimulatedStore {
+extension SimulatedDisk {
     func openDeletions(begunIn names: Set<TargetName>) -> [RequestID: Bool] {
         requests.compactMapValues { row in
             let request = row.request

@@ -133,7 +133,7 @@ struct SharedTables {
 }
 
 /// The database of several hosts.
-extension SimulatedStore {
+extension SimulatedDisk {
     func partition(of id: RequestID) -> Partition? {
         requests[id].map { Partition(userHash: Simulator.hash(of: $0.user)) }
     }

@@ -2,7 +2,7 @@ import Engine
 import Lifecycle
 
 /// The durable state: what a commit wrote, and nothing else, survives a crash.
-struct SimulatedStore {
+struct SimulatedDisk {
     struct Row {
         var request: Request
         let user: Int
