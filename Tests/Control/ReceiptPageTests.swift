@@ -139,9 +139,9 @@ extension ControlSuite {
                 let copy: JSONValue = [
                     "what": .string(template), "phrase": .string(id), "name": "<b>",
                 ]
-                let store: JSONValue = ["target": "db", "residual_copies": .array([copy])]
+                let part: JSONValue = ["target": "db", "residual_copies": .array([copy])]
                 let page = ReceiptPage(
-                    receipt: ["targets": .array([store])],
+                    receipt: ["targets": .array([part])],
                     language: .german
                 ).html
                 let german = try #require(translations[.german])

@@ -94,7 +94,7 @@ import Vault
         #expect(try await backend.metrics(caller: caller).contains(line))
     }
 
-    private static let store = """
+    private static let section = """
         [[target]]
         name = "app-db"
         kind = "sqlite"
@@ -122,7 +122,7 @@ import Vault
         }
         _ = try await bench.submit("dave", targets: [name], at: later)
         let backend = try bench.backend(
-            more: Self.store,
+            more: Self.section,
             targets: [name: OpaqueStore()],
             clock: StillClock()
         )
@@ -140,7 +140,7 @@ import Vault
     func resume() async throws {
         let bench = try Bench()
         let (name, operators) = (TargetName("app-db"), Caller(role: .operator, uid: 0))
-        let more = Self.store
+        let more = Self.section
         let target = OpaqueStore()
         let ill = try bench.backend(
             more: more,

@@ -30,7 +30,7 @@ extension Bench {
                 seed: 1
             ),
             ports: EnginePorts(
-                store: state,
+                state: state,
                 vault: vault,
                 hasher: hasher,
                 observer: Reporter(

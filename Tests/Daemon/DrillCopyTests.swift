@@ -269,8 +269,8 @@ struct DrillCopyTests {
     ) throws {
         let target = Self.database("key_credential = \"key\"", at: url)
         let read = try DaemonConfiguration.parse(Array(target.utf8), file: "t.toml")
-        let store = try #require(read.targets[0].settings as? any DrillCopying)
-        let copy = try store.copy(at: "copy")
+        let settings = try #require(read.targets[0].settings as? any DrillCopying)
+        let copy = try settings.copy(at: "copy")
         #expect(try #require(copy as? RealtimeDatabaseKind).url == copied)
     }
 
@@ -294,8 +294,8 @@ struct DrillCopyTests {
                 default: Self.cloudStorage(server.url, trust)
                 }
             let copy = try await World(target).copy("copied-place")
-            let store = try #require(copy.store)
-            _ = await store.diagnose()
+            let opened = try #require(copy.store)
+            _ = await opened.diagnose()
             await copy.close()
             #expect(!server.calls.isEmpty)
             #expect(server.calls.allSatisfy { $0.path.contains("copied-place") })

@@ -312,7 +312,7 @@ struct RecheckServiceTests {
                 seed: 1
             ),
             ports: EnginePorts(
-                store: world.bench.state,
+                state: world.bench.state,
                 vault: vault,
                 hasher: world.bench.hasher,
                 observer: Reporter(

@@ -71,8 +71,8 @@ struct ReplayResumeTests {
         _ world: KeyWorld
     ) async throws -> Tombstone {
         let id = try #require(UserID(text))
-        let store = (world.registry.current.targets[target] as? KeyedTarget)?.byKey()
-        let hash = store?.tombstone(of: id) ?? world.bench.hasher.hash(text, domain: .user)
+        let keyed = (world.registry.current.targets[target] as? KeyedTarget)?.byKey()
+        let hash = keyed?.tombstone(of: id) ?? world.bench.hasher.hash(text, domain: .user)
         let page = try await world.bench.state.tombstones(since: Bench.start, after: 0, limit: 99)
         return try #require(page.page.first { $0.hash == hash })
     }

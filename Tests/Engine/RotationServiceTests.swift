@@ -130,7 +130,7 @@ struct RotationServiceTests {
 
     private static func parts(_ store: CommitStore, _ vault: LabelVault) -> EnginePorts {
         EnginePorts(
-            store: store,
+            state: store,
             vault: vault,
             hasher: PlainHasher(),
             observer: Deaf(),

@@ -23,8 +23,8 @@ struct CloudStorageSettingsTests {
 
                 """
         )
-        let store = try #require(configuration.targets.first).settings
-        let storage = try #require(store as? CloudStorageKind)
+        let settings = try #require(configuration.targets.first).settings
+        let storage = try #require(settings as? CloudStorageKind)
         #expect(storage.bucket == "app-uploads")
         #expect(storage.prefixes == ["users/{user_id}/"] && storage.objects.isEmpty)
     }

@@ -16,19 +16,19 @@ struct DynamoDBSettingsTests {
 
         """
 
-    private static func store(_ text: String) throws -> DynamoDBKind {
+    private static func settings(_ text: String) throws -> DynamoDBKind {
         let configuration = try Sample.load(section + text + "\n")
-        let store = try #require(configuration.targets.first).settings
-        return try #require(store as? DynamoDBKind)
+        let settings = try #require(configuration.targets.first).settings
+        return try #require(settings as? DynamoDBKind)
     }
 
     @Test("the endpoint is that of the region, and everything without a date has no cutoff")
     func reads() throws {
-        let store = try Self.store("items = [\"profiles where pk == {user_id}\"]")
-        #expect(store.endpoint == "https://dynamodb.eu-central-1.amazonaws.com")
-        #expect(store.tablePrefix.isEmpty && !store.verifiesByScan)
-        #expect(store.cutoff.gap == "no created_at_attributes for profiles")
-        let dated = try Self.store(
+        let settings = try Self.settings("items = [\"profiles where pk == {user_id}\"]")
+        #expect(settings.endpoint == "https://dynamodb.eu-central-1.amazonaws.com")
+        #expect(settings.tablePrefix.isEmpty && !settings.verifiesByScan)
+        #expect(settings.cutoff.gap == "no created_at_attributes for profiles")
+        let dated = try Self.settings(
             """
             items = ["profiles where pk == {user_id}"]
             created_at_attributes = { profiles = "at" }
@@ -39,10 +39,10 @@ struct DynamoDBSettingsTests {
 
     @Test("a copy is the same tables behind another prefix")
     func copies() throws {
-        let store = try Self.store("items = [\"profiles where pk == {user_id}\"]")
-        let copy = try store.copy(at: "drill-")
-        #expect(copy.tablePrefix == "drill-" && copy.endpoint == store.endpoint)
-        #expect(throws: NoStoreCopy.self) { try store.copy(at: "drill/") }
+        let settings = try Self.settings("items = [\"profiles where pk == {user_id}\"]")
+        let copy = try settings.copy(at: "drill-")
+        #expect(copy.tablePrefix == "drill-" && copy.endpoint == settings.endpoint)
+        #expect(throws: NoStoreCopy.self) { try settings.copy(at: "drill/") }
     }
 
     @Test(

@@ -27,8 +27,8 @@ struct FirestoreSettingsTests {
 
                 """
         )
-        let store = try #require(configuration.targets.first).settings
-        let firestore = try #require(store as? FirestoreKind)
+        let settings = try #require(configuration.targets.first).settings
+        let firestore = try #require(settings as? FirestoreKind)
         #expect(firestore.database == "(default)" && !firestore.includesSubcollections)
         #expect(firestore.documents == ["users/{user_id}"] && firestore.collections.isEmpty)
         #expect(firestore.access.keyCredential == "service-account.json")

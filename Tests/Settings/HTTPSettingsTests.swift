@@ -46,9 +46,9 @@ struct HTTPSettingsTests {
 
             """
         )
-        let store = try #require(configuration.targets.first?.settings as? HTTPKind)
-        #expect(store.baseURL == "https://api.stripe.com" && store.auth.scheme == .bearer)
-        #expect(store.erase.map(\.name) == ["customer"] && store.verify.count == 1)
+        let settings = try #require(configuration.targets.first?.settings as? HTTPKind)
+        #expect(settings.baseURL == "https://api.stripe.com" && settings.auth.scheme == .bearer)
+        #expect(settings.erase.map(\.name) == ["customer"] && settings.verify.count == 1)
         let rules = configuration.planRules(of: TargetName("payments")).map(\.key)
         #expect(rules == ["store", "erase customer", "verify customer"])
         let again = try Sample.load(EffectiveConfiguration().text(of: configuration.sections))
@@ -71,9 +71,9 @@ struct HTTPSettingsTests {
 
             """ + Self.verify
         )
-        let store = try #require(configuration.targets.first?.settings as? HTTPKind)
-        #expect(store.baseURL == "https://stripe.example.com" && store.auth.scheme == .basic)
-        #expect(store.verify.map(\.path.description) == ["/users/{user_id}"])
+        let settings = try #require(configuration.targets.first?.settings as? HTTPKind)
+        #expect(settings.baseURL == "https://stripe.example.com" && settings.auth.scheme == .basic)
+        #expect(settings.verify.map(\.path.description) == ["/users/{user_id}"])
     }
 
     @Test("every preset is a section without a problem", arguments: HTTPPreset.all.map(\.name))
@@ -95,9 +95,9 @@ struct HTTPSettingsTests {
             \(base)
             """
         )
-        let store = try #require(configuration.targets.first?.settings as? HTTPKind)
-        #expect(!store.erase.isEmpty)
-        #expect(!store.verify.isEmpty || store.erase.contains { $0.promised != nil })
+        let settings = try #require(configuration.targets.first?.settings as? HTTPKind)
+        #expect(!settings.erase.isEmpty)
+        #expect(!settings.verify.isEmpty || settings.erase.contains { $0.promised != nil })
     }
 
     @Test(
@@ -152,12 +152,12 @@ struct HTTPSettingsTests {
 
     @Test("the same steps without the mistake load")
     func accepted() throws {
-        let store = try #require(
+        let settings = try #require(
             try Self.load(Self.erase + Self.verify).targets.first?.settings as? HTTPKind
         )
-        #expect(store.cutoff.gap != nil && !store.connection.allowsPrivateAddresses)
-        #expect(store.erase[0].effect == .repeatable && store.verify[0].effect == .reads)
-        #expect(store.erase[0].status == [200, 201, 202, 204])
+        #expect(settings.cutoff.gap != nil && !settings.connection.allowsPrivateAddresses)
+        #expect(settings.erase[0].effect == .repeatable && settings.verify[0].effect == .reads)
+        #expect(settings.erase[0].status == [200, 201, 202, 204])
     }
 
     @Test(

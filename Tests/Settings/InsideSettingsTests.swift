@@ -26,8 +26,9 @@ import Testing
     }
 
     private static func rule(_ keys: String) throws -> TableRule {
-        let store = try #require(try Sample.load(target(keys)).targets.first?.settings as? SQLiteKind)
-        return try #require(store.claims.rules.last)
+        let configuration = try Sample.load(target(keys))
+        let settings = try #require(configuration.targets.first?.settings as? SQLiteKind)
+        return try #require(settings.claims.rules.last)
     }
 
     private static let remove = "\nset = { meta = { strategy = \"remove\" } }"
@@ -124,8 +125,8 @@ import Testing
         let start = try #require(page.firstRange(of: "```toml\n")).upperBound
         let end = try #require(page[start...].firstRange(of: "```")).lowerBound
         let target = "[[target]]\nname = \"app-db\"\nkind = \"sqlite\"\npath = \"/srv/app.db\"\n"
-        let store = try Sample.load(target + page[start..<end]).targets.first?.settings
-        let rules = try #require(store as? SQLiteKind).claims.rules
+        let settings = try Sample.load(target + page[start..<end]).targets.first?.settings
+        let rules = try #require(settings as? SQLiteKind).claims.rules
         #expect(rules.map(\.table) == ["documents", "comments"])
         #expect(rules.allSatisfy { $0.inside != nil })
     }

@@ -146,8 +146,8 @@ struct LoadingTests {
             set = { a = { strategy = "constant", value = -7 }, \
             b = { strategy = "constant", value = "" } }
             """
-        let store = try Sample.load(text + columns).targets.first?.settings
-        let sqlite = try #require(store as? SQLiteKind)
+        let settings = try Sample.load(text + columns).targets.first?.settings
+        let sqlite = try #require(settings as? SQLiteKind)
         #expect(sqlite.triggers == .off)
         let masks = [
             ColumnMask(column: "a", strategy: .integer(-7)),

@@ -23,22 +23,24 @@ struct MySQLSettingsTests {
         """
     private static let access = "database = \"app\"\nusername = \"expunged\"\n"
 
-    private static func store(_ keys: String) throws -> MySQLKind {
+    private static func settings(_ keys: String) throws -> MySQLKind {
         let configuration = try Sample.load(section + keys + "\n" + access + table)
         return try #require(configuration.targets.first?.settings as? MySQLKind)
     }
 
     @Test("what it needs is read, with defaults that are safe")
     func reads() throws {
-        let store = try Self.store("address = \"db.example.com\"\npassword_credential = \"my\"")
-        #expect(store.place == .tcp(host: "db.example.com", port: 3306))
-        #expect(store.tls == .verifyFull)
-        #expect(store.statementTimeout == .seconds(5) && store.lockTimeout == .seconds(1))
-        #expect(store.claims.rules.first?.creation?.unit == .timestamp)
-        let local = try Self.store("socket = \"/run/mysqld/mysqld.sock\"")
+        let settings = try Self.settings(
+            "address = \"db.example.com\"\npassword_credential = \"my\""
+        )
+        #expect(settings.place == .tcp(host: "db.example.com", port: 3306))
+        #expect(settings.tls == .verifyFull)
+        #expect(settings.statementTimeout == .seconds(5) && settings.lockTimeout == .seconds(1))
+        #expect(settings.claims.rules.first?.creation?.unit == .timestamp)
+        let local = try Self.settings("socket = \"/run/mysqld/mysqld.sock\"")
         #expect(local.place == .socket("/run/mysqld/mysqld.sock"))
         #expect(local.passwordCredential == nil)
-        let loopback = try Self.store("address = \"127.0.0.1:3307\"\ntls = \"off\"")
+        let loopback = try Self.settings("address = \"127.0.0.1:3307\"\ntls = \"off\"")
         #expect(loopback.place == .tcp(host: "127.0.0.1", port: 3307))
     }
 
@@ -52,15 +54,17 @@ struct MySQLSettingsTests {
         ]
     )
     func refuses(keys: String) {
-        #expect(throws: (any Error).self) { try Self.store(keys) }
+        #expect(throws: (any Error).self) { try Self.settings(keys) }
     }
 
     @Test("a copy is another database and nothing else")
     func copies() throws {
-        let store = try Self.store("address = \"db.example.com\"\npassword_credential = \"my\"")
-        let copy = try store.copy(at: "app_copy")
-        #expect(copy.database == "app_copy" && copy.place == store.place)
-        #expect(throws: (any Error).self) { try store.copy(at: "a\nb") }
-        #expect(try store.copy(at: "app") == store)
+        let settings = try Self.settings(
+            "address = \"db.example.com\"\npassword_credential = \"my\""
+        )
+        let copy = try settings.copy(at: "app_copy")
+        #expect(copy.database == "app_copy" && copy.place == settings.place)
+        #expect(throws: (any Error).self) { try settings.copy(at: "a\nb") }
+        #expect(try settings.copy(at: "app") == settings)
     }
 }

@@ -27,8 +27,9 @@ import Testing
     }
 
     private static func rule(_ keys: String) throws -> TableRule {
-        let store = try #require(try Sample.load(target(keys)).targets.first?.settings as? SQLiteKind)
-        return try #require(store.claims.rules.last)
+        let configuration = try Sample.load(target(keys))
+        let settings = try #require(configuration.targets.first?.settings as? SQLiteKind)
+        return try #require(settings.claims.rules.last)
     }
 
     @Test("via names a table and a column, and takes over what is dated there")

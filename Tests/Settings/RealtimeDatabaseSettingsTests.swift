@@ -24,8 +24,8 @@ struct RealtimeDatabaseSettingsTests {
 
                 """
         )
-        let store = try #require(configuration.targets.first).settings
-        let database = try #require(store as? RealtimeDatabaseKind)
+        let settings = try #require(configuration.targets.first).settings
+        let database = try #require(settings as? RealtimeDatabaseKind)
         #expect(database.url == "https://example.firebaseio.com")
         #expect(database.paths == ["users/{user_id}"] && database.createdAtChild == "created")
     }

@@ -27,8 +27,8 @@ struct S3SettingsTests {
 
                 """
         )
-        let store = try #require(configuration.targets.first).settings
-        let s3 = try #require(store as? S3Kind)
+        let settings = try #require(configuration.targets.first).settings
+        let s3 = try #require(settings as? S3Kind)
         #expect(s3.urlStyle == .virtualHost)
         #expect(s3.prefixes == ["users/{user_id}/"] && s3.objects.isEmpty)
         let credentials = configuration.requiredCredentials.map(\.name)

@@ -28,7 +28,7 @@ extension DaemonBuilder.Base {
             measurements: measurements
         )
         var ports = EnginePorts(
-            store: state,
+            state: state,
             vault: vault,
             hasher: hasher,
             observer: observer,

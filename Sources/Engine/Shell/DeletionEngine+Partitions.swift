@@ -78,11 +78,11 @@ extension DeletionEngine {
     ///
     /// - Throws: The store's error for a single host; `CancellationError`.
     func read(_ action: EngineAction) async throws {
-        let (store, now) = (ports.store, ports.clock.now())
+        let (state, now) = (ports.state, ports.clock.now())
         switch action {
         case .fetchDue(let read, let limit, let excluded, let lanes, let parts):
             let due = try await self.read {
-                try await store.dueRequests(
+                try await state.dueRequests(
                     at: now,
                     limit: limit,
                     excluding: excluded,
@@ -100,14 +100,14 @@ extension DeletionEngine {
             post(.fetched(read, due, limit: limit))
         case .load(let read, let ids):
             let requests = try await self.read {
-                try await store.openRequests(ids)
+                try await state.openRequests(ids)
             } shared: {
                 try await $0.openRequests(ids)
             }
             post(.loaded(read, requests, asked: ids))
         case .findRenewals(let names, let limit, let parts):
             let due = try await self.read {
-                try await store.dueRenewals(of: names, at: now, limit: limit)
+                try await state.dueRenewals(of: names, at: now, limit: limit)
             } shared: {
                 try await $0.dueRenewals(of: names, at: now, limit: limit, in: parts)
             }
@@ -156,7 +156,7 @@ extension DeletionEngine {
             do {
                 return post(
                     .committed(
-                        try await ports.clock.persist { try await ports.store.commit(changes) }
+                        try await ports.clock.persist { try await ports.state.commit(changes) }
                     )
                 )
             } catch let refusal as CommitRefusal {

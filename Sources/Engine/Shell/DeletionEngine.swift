@@ -3,7 +3,7 @@ import Synchronization
 
 /// Everything that the engine needs from outside.
 package struct EnginePorts: Sendable {
-    package let store: any StateStore
+    package let state: any StateStore
     package let vault: any CredentialVault
     package let hasher: any KeyedHasher
     package let observer: any EngineObserver
@@ -17,7 +17,7 @@ package struct EnginePorts: Sendable {
     package var shared: SharedState?
 
     package init(
-        store: any StateStore,
+        state: any StateStore,
         vault: any CredentialVault,
         hasher: any KeyedHasher,
         observer: any EngineObserver,
@@ -26,7 +26,7 @@ package struct EnginePorts: Sendable {
         rechecks: (any RecheckOpener)? = nil,
         spool: (any SpoolReader)? = nil
     ) {
-        (self.store, self.vault, self.hasher) = (store, vault, hasher)
+        (self.state, self.vault, self.hasher) = (state, vault, hasher)
         (self.observer, self.clock, self.makeRowNonce) = (observer, clock, makeRowNonce)
         (self.rechecks, self.spool) = (rechecks, spool)
     }

@@ -61,7 +61,7 @@ final class RotationService: Sendable {
     /// A host that has taken a new epoch meanwhile stores the token under that one.
     private func updates(_ change: StateChange) async throws -> [ChangeUpdate?] {
         guard let claims, let shared = ports.shared else {
-            return try await ports.clock.persist { try await ports.store.commit([change]) }
+            return try await ports.clock.persist { try await ports.state.commit([change]) }
         }
         let end = shared.uptime() + Limits.leaseLifetime
         repeat {

@@ -30,7 +30,7 @@ private final class EngineHost: Sendable {
         )
         core.start(suspects: [], purgesInLastHour: 0, exchanges: [], at: clock.now())
         var ports = EnginePorts(
-            store: database.state,
+            state: database.state,
             vault: SealedShut(),
             hasher: PlainHasher(),
             observer: Watcher(signal: signal),

@@ -10,7 +10,7 @@ import Testing
 @Suite("A program of the operator's own")
 struct CommandTargetTests {
     /// Keeps rows in a file of lines `USER NUMBER`; dies once in mid purge when FILE.die exists.
-    private static let store = #"""
+    private static let eraser = #"""
         read -r question
         file=$1
         user=$(printf %s "$question" | sed -n 's/.*"user_id":"\([^"]*\)".*/\1/p')
@@ -88,7 +88,7 @@ struct CommandTargetTests {
         try Data(text.utf8).write(to: URL(fileURLWithPath: file))
         try Data().write(to: URL(fileURLWithPath: file + ".die"))
         defer { _ = unsafe unlink(file) }
-        let target = try Self.target(Self.store, [file])
+        let target = try Self.target(Self.eraser, [file])
         let order = try FilesFixture.order("ann")
         #expect(await target.diagnose() == [])
         #expect(await target.plan(order) == .unknown)
@@ -110,7 +110,7 @@ struct CommandTargetTests {
         let file = NSTemporaryDirectory() + "expunged-\(UUID().uuidString)"
         try Data("ann 1\n".utf8).write(to: URL(fileURLWithPath: file))
         defer { _ = unsafe unlink(file) }
-        let target = try Self.target(Self.store, [file], copy: "restored")
+        let target = try Self.target(Self.eraser, [file], copy: "restored")
         #expect(await target.diagnose().first?.contains("'drill'") == true)
         let order = try FilesFixture.order("ann")
         #expect(await target.purge([order]) == [.failure(.unusable)])
@@ -138,9 +138,9 @@ struct CommandTargetTests {
         }
         defer { for name in [file, file + ".restored"] { _ = unsafe unlink(name) } }
         let order = try FilesFixture.order("ann")
-        let elsewhere = try Self.target(script, [file, Self.store], copy: "elsewhere")
+        let elsewhere = try Self.target(script, [file, Self.eraser], copy: "elsewhere")
         #expect(await elsewhere.diagnose() == ["no such copy"])
-        let copy = try Self.target(script, [file, Self.store], copy: "restored")
+        let copy = try Self.target(script, [file, Self.eraser], copy: "restored")
         #expect(await copy.diagnose() == [])
         #expect(await copy.verify([order]) == [.remaining(1)])
         let entry = PurgeCounts.Entry(name: "rows", action: .rule(.delete), rowCount: 1)

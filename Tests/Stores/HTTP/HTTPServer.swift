@@ -140,7 +140,7 @@ final class HTTPServer: Sendable {
         _ body: (HTTPTarget) async throws -> Result
     ) async throws -> Result {
         let configuration = try configuration(text, of: vendor)
-        let store = try #require(configuration.settings as? HTTPKind)
+        let settings = try #require(configuration.settings as? HTTPKind)
         let clock = SteppingClock(now, step)
         let adapters = AdapterEnvironment(
             credential: { _, _ in Secret(secret) },
@@ -155,7 +155,7 @@ final class HTTPServer: Sendable {
             hasher: NoHasher(),
             neighbours: SchemaClaims()
         )
-        let target = try await store.open(environment)
+        let target = try await settings.open(environment)
         do {
             let result = try await body(target)
             await target.shutdown()

@@ -13,19 +13,19 @@ private let chosenColumns = isWhole ? SpelledColumn.all : SpelledColumn.sample
 struct EverySpellingTests {
     /// Erases one id of each pair, then the other of each, and compares the store before and after.
     private func tryBoth(
-        in store: any SpelledStore,
+        in spelled: any SpelledStore,
         _ name: String,
         atLeast: Int = 1
     )
         async throws
     {
         for path in [\SpelledPair.own, \SpelledPair.other] {
-            let verdict = try await SpelledVerdict.erasing(path, in: store)
+            let verdict = try await SpelledVerdict.erasing(path, in: spelled)
             #expect(verdict.falselyVerified == [], "\(name)")
             #expect(verdict.touched == [], "\(name)")
             #expect(verdict.cleanCount >= atLeast, "\(name)")
         }
-        await store.target.shutdown()
+        await spelled.target.shutdown()
     }
 
     @Test("there are 100 and more, and no two pairs share an id")
@@ -65,8 +65,8 @@ struct EverySpellingTests {
     func webhook() async throws {
         let server = try WebhookServer()
         try await server.with { target in
-            let store = WebhookSpelled(server: server, target: target)
-            try await tryBoth(in: store, "webhook")
+            let spelled = WebhookSpelled(server: server, target: target)
+            try await tryBoth(in: spelled, "webhook")
         }
     }
 

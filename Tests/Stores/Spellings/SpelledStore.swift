@@ -43,31 +43,31 @@ struct SpelledVerdict {
     static func erasing(
         _ path: KeyPath<SpelledPair, String>,
         of pairs: [SpelledPair] = SpelledPair.all,
-        in store: any SpelledStore
+        in spelled: any SpelledStore
     ) async throws -> SpelledVerdict {
         var ids: [Int: String] = [:]
         for (index, pair) in pairs.enumerated() {
             (ids[2 * index], ids[2 * index + 1]) = (pair.own, pair.other)
         }
-        try await store.fill(ids)
-        let before = try await store.contents()
+        try await spelled.fill(ids)
+        let before = try await spelled.contents()
         var verdict = SpelledVerdict()
         var found: [Int: Set<Int>] = [:]
         var requests: [(pair: Int, user: UserID)] = []
         for (index, pair) in pairs.enumerated() {
             guard let user = UserID(pair[keyPath: path]) else { continue }
             requests.append((index, user))
-            found[index] = try await store.found(user.exposeText(), among: before)
+            found[index] = try await spelled.found(user.exposeText(), among: before)
         }
         var verified: [VerifyAnswer] = []
         for start in stride(from: 0, to: requests.count, by: 100) {
             let orders = try requests[start...].prefix(100).map {
                 try FilesFixture.order($0.user.exposeText())
             }
-            _ = await store.target.purge(orders)
-            verified += await store.target.verify(orders)
+            _ = await spelled.target.purge(orders)
+            verified += await spelled.target.verify(orders)
         }
-        let after = try await store.contents()
+        let after = try await spelled.contents()
         verdict.judge(touchedSince: before, after, pairs, asked: requests.map(\.user), found)
         for (request, answer) in zip(requests, verified) {
             let name = "\(pairs[request.pair].name): \(answer)"

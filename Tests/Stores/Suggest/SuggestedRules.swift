@@ -38,8 +38,8 @@ struct SuggestedRules {
             Array((header + text).utf8),
             file: "t.toml"
         )
-        let store = try #require(configuration.targets.first?.settings as? any TableKind)
-        rules = store.claims.rules
+        let tables = try #require(configuration.targets.first?.settings as? any TableKind)
+        rules = tables.claims.rules
     }
 
     /// Such as `items.order_id via orders.id: delete`, sorted.
