@@ -134,8 +134,8 @@ def submit_requests(path: pathlib.Path, user_numbers: range) -> None:
     database.close()
 
 
-def copy_database(source: pathlib.Path, target: pathlib.Path) -> None:
-    shutil.copyfile(source, target)
+def copy_database(source: pathlib.Path, copy: pathlib.Path) -> None:
+    shutil.copyfile(source, copy)
 
 
 def check_purged(path: pathlib.Path, user_count: int) -> list[str]:

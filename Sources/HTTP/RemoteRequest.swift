@@ -56,7 +56,7 @@ package struct RemoteRequest: Sendable, Redacted {
 
     /// The request for the HTTP client; `nil` when it is none, which no encoded value brings about.
     func prepared(for call: RemoteCall) -> HTTPClient.Request? {
-        guard var request = target() else { return nil }
+        guard var request = filled() else { return nil }
         switch body {
         case .none: break
         case .form(let form):
@@ -75,7 +75,7 @@ package struct RemoteRequest: Sendable, Redacted {
         return request
     }
 
-    private func target() -> HTTPClient.Request? {
+    private func filled() -> HTTPClient.Request? {
         if values.isEmpty && query == nil && encodedSuffix == nil { return endpoint.prepared }
         var url = Array(endpoint.pieces[0].utf8)
         for (value, piece) in zip(values, endpoint.pieces.dropFirst()) {

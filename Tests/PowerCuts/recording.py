@@ -55,7 +55,7 @@ ca_file = "{ca}"
 timeout_connect = "20s"
 timeout_total = "60s"
 """
-TARGET = """
+SECTION = """
 [[target]]
 name = "{name}"
 kind = "sqlite"
@@ -114,7 +114,7 @@ class Environment:
                 vault=KEYS[keys], ca=self.certificate, revoke=self.server.url(world, "revoke"),
                 introspect=self.server.url(world, "introspect")))
             for name, store in STORES.items():
-                file.write(TARGET.format(name=name, path=os.path.join(disk, "app", store)))
+                file.write(SECTION.format(name=name, path=os.path.join(disk, "app", store)))
         return [os.path.join(self.binaries, "expunged"), "--config", configuration,
                 "--state-directory", os.path.join(disk, "state"), "--runtime-directory", runtime,
                 "--credentials-directory", self.path("credentials")]

@@ -104,10 +104,10 @@ def play(checks, stage, stores):
 def fail(checks, stage, name, store, since, restored):
     for what, place, error, word in store.bad_places():
         status, done = drill(stage, since, name, place, "--restored-at", restored)
-        target = done["targets"][0] if done["targets"] else {}
+        report = done["targets"][0] if done["targets"] else {}
         checks.check(f"{name}: a drill {what} fails: {error}",
-                     (status, done["state"], target.get("error")) == (1, "incomplete", error)
-                     and word in target.get("detail", ""), (status, done))
+                     (status, done["state"], report.get("error")) == (1, "incomplete", error)
+                     and word in report.get("detail", ""), (status, done))
 
 
 def succeed(checks, stage, name, store, since, restored):
@@ -116,9 +116,9 @@ def succeed(checks, stage, name, store, since, restored):
         checks.equal(f"{name}: what the copy dates by its restoration, or not at all, is left, and the drill says so",
                      (status, done["targets"][0].get("error")), (1, store.LEFT_AS))
     status, done = drill(stage, since, name, store.COPY, "--restored-at", restored)
-    target = done["targets"][0] if done["targets"] else {}
+    report = done["targets"][0] if done["targets"] else {}
     checks.equal(f"{name}: a drill in the copy finds and erases them",
-                 (status, done["state"], target.get("found"), target.get("erased"), target.get("error")),
+                 (status, done["state"], report.get("found"), report.get("erased"), report.get("error")),
                  (0, "finished", ERASED, ERASED, None))
 
 

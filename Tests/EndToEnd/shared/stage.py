@@ -99,13 +99,13 @@ class Stage:
         with sqlite3.connect(self.app) as app:
             app.executescript(SCHEMA)
         for name in ("apple-key.p8", "vault-key"):
-            target = self.path(f"credentials/{name}")
+            path = self.path(f"credentials/{name}")
             if name == "vault-key":
-                assert self.run("expunged", "--generate-vault-key", target).returncode == 0
+                assert self.run("expunged", "--generate-vault-key", path).returncode == 0
             else:
-                shutil.copy(self.sandbox.path(name), target)
-                os.chmod(target, 0o600)
-            with open(target) as file:
+                shutil.copy(self.sandbox.path(name), path)
+                os.chmod(path, 0o600)
+            with open(path) as file:
                 self.canaries.add(*(line for line in file.read().split("\n")
                                     if len(line) >= 32 and "-----" not in line))
         with open(self.path("expunged.toml"), "w") as file:

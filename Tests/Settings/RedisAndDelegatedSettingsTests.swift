@@ -6,7 +6,7 @@ import Testing
 @testable import Stores
 
 @Suite("Settings of targets of Redis, programs and services")
-struct StoreTargetSettingsTests {
+struct RedisAndDelegatedSettingsTests {
     private static func target(_ kind: String, _ text: String) throws -> any StoreKind {
         let head = "[[target]]\nname = \"store\"\nkind = \"\(kind)\"\n"
         return try #require(try Sample.load(head + text + "\n").targets.first).settings
