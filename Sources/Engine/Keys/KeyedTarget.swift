@@ -58,8 +58,7 @@ package final class KeyedTarget: TargetWrapper {
         foundKeys: any FoundKeyStore,
         hasher: any KeyedHasher
     ) {
-        (self.inner, self.origin) = (inner, origin)
-        (self.foundKeys, self.hasher) = (foundKeys, hasher)
+        (self.inner, self.origin, self.foundKeys, self.hasher) = (inner, origin, foundKeys, hasher)
     }
 
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {

@@ -19,8 +19,7 @@ package struct SourceTarget: TargetWrapper {
         shared: Set<String> = [],
         foundKeys: any FoundKeyStore
     ) {
-        (self.source, self.keys) = (source, keys)
-        (self.shared, self.foundKeys) = (shared, foundKeys)
+        (self.source, self.keys, self.shared, self.foundKeys) = (source, keys, shared, foundKeys)
     }
 
     package var inner: any PurgeTarget { source }

@@ -88,9 +88,7 @@ extension PurgeTarget {
     }
 
     /// The store itself, behind any wrapper: what a caller asks for its abilities.
-    package var unwrapped: any PurgeTarget {
-        (self as? any TargetWrapper)?.inner.unwrapped ?? self
-    }
+    package var unwrapped: any PurgeTarget { (self as? any TargetWrapper)?.inner.unwrapped ?? self }
 }
 
 /// A store that can list the ids of its users.

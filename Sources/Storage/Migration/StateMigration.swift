@@ -73,20 +73,18 @@ package struct StateMigration: Sendable {
                 isMade = true
                 let file = try SQLiteState(path: path)
                 defer { close(file) }
-                let report = try file.withWriter { destination in
-                    let tables = try MigratedTable.all(destination)
-                    try destination.beginBatch()
-                    let triggers = try destination.all(
+                let report = try file.withWriter { state in
+                    let tables = try MigratedTable.all(state)
+                    try state.beginBatch()
+                    let triggers = try state.all(
                         "SELECT name FROM sqlite_schema WHERE type = 'trigger'"
                     ) { $0.text() }
-                    for name in triggers { try destination.run("DROP TRIGGER \(name)") }
-                    for table in tables.reversed() {
-                        try destination.run("DELETE FROM \(table.name)")
-                    }
+                    for name in triggers { try state.run("DROP TRIGGER \(name)") }
+                    for table in tables.reversed() { try state.run("DELETE FROM \(table.name)") }
                     let names = HostNames(host: plan.host, isToServer: false)
-                    let report = try copy(tables, from: server, to: destination, names)
-                    try StateSchema.createTriggers(destination)
-                    try destination.commitBatch()
+                    let report = try copy(tables, from: server, to: state, names)
+                    try StateSchema.createTriggers(state)
+                    try state.commitBatch()
                     return report
                 }
                 try own()

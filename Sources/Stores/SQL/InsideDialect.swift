@@ -150,7 +150,7 @@ extension InsideDialect {
         let found =
             switch inside {
             case .json(let path):
-                search(path, column, shape, for: match(value, foldsCase)).isFound
+                search(path, column, shape, for: sought(value, foldsCase)).isFound
             case .array: arrayHolds(column, shape, value)
             case .list(let separator): listHolds(separator, column, value)
             case .text(let before, let after):
@@ -163,7 +163,7 @@ extension InsideDialect {
         return "(\(found) AND coalesce(\(value) <> '', 1 = 0))"
     }
 
-    private static func match(_ value: String, _ foldsCase: Bool) -> JSONMatch {
+    private static func sought(_ value: String, _ foldsCase: Bool) -> JSONMatch {
         foldsCase ? .valueInAnyCase(value) : .value(value)
     }
 
@@ -180,7 +180,7 @@ extension InsideDialect {
         case .json(let path):
             let terms = [
                 isBroken(column, shape, value, foldsCase: foldsCase),
-                isHidden(path, column, shape, for: match(value, foldsCase)),
+                isHidden(path, column, shape, for: sought(value, foldsCase)),
             ]
             let found = terms.compactMap(\.self)
             return found.isEmpty ? nil : "(\(found.joined(separator: " OR ")))"
@@ -227,7 +227,7 @@ extension InsideDialect {
             }
         switch inside {
         case .json(let path):
-            let found = search(path, column, shape, for: match(value, foldsCase))
+            let found = search(path, column, shape, for: sought(value, foldsCase))
             return json(column, shape, at: found.last(mask.path ?? path), mask.strategy)
         case .array: return array(column, shape, without: value, replacement)
         case .list(let separator):

@@ -46,10 +46,7 @@ package protocol DrillCopying: StoreKind {
     func overlaps(_ other: any StoreKind, _ environment: StoreEnvironment) throws -> Bool
 }
 
-/// What all stores of a kind have in common.
-///
-/// What they can be asked for is not here: a target that lists its users is an
-/// ``Engine/UserListing``, and a kind with copies for drills is a ``DrillCopying``.
+/// What all stores of a kind have in common, besides what their types say.
 package struct StoreTraits: Hashable, Sendable {
     /// Purged after all others: a user without an account cannot sign in to claim the rest.
     package var goesLast = false
@@ -73,8 +70,7 @@ package enum StoreCutoff: Hashable, Sendable {
 
     /// Why something is erased whatever its age; `nil` where everything has a cutoff.
     ///
-    /// Nobody can tell there what a restoration restored from what belongs to a new account under
-    /// the same id.
+    /// There, restored rows look like those of a new account under the same id.
     package var gap: String? {
         switch self {
         case .everything, .tables(without: []): nil
