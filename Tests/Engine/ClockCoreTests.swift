@@ -85,7 +85,7 @@ struct ClockCoreTests {
         #expect(request?.acceptedAt == Sample.start)
     }
 
-    @Test func `a request that was accepted before a jump is taken from the store after it`() {
+    @Test func `a request that was accepted before a jump is taken from the state after it`() {
         let driver = CoreDriver.idle()
         let read = driver.core.beginAdmission()
         let step = ClockStep(from: Sample.start, to: driver.now, by: Self.year)
@@ -123,7 +123,7 @@ struct ClockCoreTests {
         let step = ClockStep(from: Sample.start, to: driver.now, by: Self.year)
         driver.now = driver.now + Self.year
         driver.send(.clockStepped(step))
-        // The page shows times of before, and the store has not taken over the jump yet.
+        // The page shows times of before, and the state has not taken over the jump yet.
         #expect(driver.fetch([Sample.loaded(1, provider: nil)]).fetches.isEmpty)
         #expect(driver.core.workCount == 0)
         #expect(driver.commit().fetches.count == 1)

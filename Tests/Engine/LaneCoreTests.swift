@@ -5,7 +5,7 @@ import Testing
 
 /// Providers and targets as the core sees them: lanes, pauses, breaker, guard.
 struct LaneCoreTests {
-    @Test func `due work of closed lanes stays in the store`() throws {
+    @Test func `due work of closed lanes stays in the state`() throws {
         let driver = CoreDriver(pauses: StoredPauses(providers: [Sample.apple: "operator"]))
         #expect(try #require(driver.send().fetches.first).laneLimits == [Sample.apple: 0])
     }

@@ -166,7 +166,7 @@ struct RotationServiceTests {
         #expect(token.fingerprint == Array("#new".utf8))
     }
 
-    @Test("it does not count when its credential is gone, the vault is sealed or the store fails")
+    @Test("it does not count when its credential is gone, the vault is sealed or the state fails")
     func notKept() async throws {
         let gone = CommitStore(nil)
         let sealed = CommitStore(Self.update)

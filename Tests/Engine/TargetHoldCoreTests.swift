@@ -90,7 +90,7 @@ struct TargetHoldCoreTests {
         let after = driver.send(.targetAnswered(Sample.database, answers)) + driver.settle()
         #expect(after.verifications == [[Sample.request(1)]])
         #expect(after.purges.isEmpty && after.reports.isEmpty)
-        #expect(driver.core.workCount == 1, "what is on hold waits in the store")
+        #expect(driver.core.workCount == 1, "what is on hold waits in the state")
     }
 
     @Test(arguments: [false, true])

@@ -8,7 +8,7 @@ struct WindowTests {
     @Test func `a request that went on before its admission is heard of is not taken back`() {
         let driver = CoreDriver.idle()
         let read = driver.core.beginAdmission()
-        // An operator has found it in the store and holds it, before its admission arrives.
+        // An operator has found it in the state and holds it, before its admission arrives.
         driver.send(.operate(Sample.request(1), .hold, Ticket(number: 1)))
         let load = driver.core.lastRead
         driver.send(.loaded(load, [Sample.loaded(1, provider: nil)], asked: [Sample.request(1)]))
@@ -24,7 +24,7 @@ struct WindowTests {
         driver.send(.admitted((0..<count).map { Sample.loaded($0, provider: nil) }))
         #expect(driver.core.window.count == Limits.windowMax)
         #expect(driver.openCommit?.saves.count == Limits.windowMax)
-        // What was left out stays due in the store, and nothing is read before there is room.
+        // What was left out stays due in the state, and nothing is read before there is room.
         #expect(driver.core.nextDueAt == Sample.start)
         #expect(driver.openFetch == nil)
     }
@@ -89,7 +89,7 @@ struct WindowTests {
         let page = (0..<Limits.fetchMax).map { Sample.loaded($0) }
         let more = driver.fetch(page).fetches
         #expect(more.first?.excluding == Set(page.map(\.request.id)))
-        // The next page is short: the store says when more is due.
+        // The next page is short: the state says when more is due.
         let later = Sample.start + .seconds(90)
         driver.fetch([Sample.loaded(5000)], nextDueAt: later)
         #expect(driver.openFetch == nil)

@@ -203,7 +203,7 @@ struct SimulatedDisk {
         )
     }
 
-    /// How far the clock was ahead when the store last took over a jump, and its time then.
+    /// How far the clock was ahead when the state last took over a jump, and its time then.
     var clockError = Duration.zero
     var clockEpoch = Simulator.start
 

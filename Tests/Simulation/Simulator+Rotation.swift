@@ -73,7 +73,7 @@ extension Simulator {
         _ = disk.commit([.rotate(kept.credential, token, at: now)])
     }
 
-    /// Every live token is stored, on its way into the store, or was lost where that cannot be
+    /// Every live token is stored, on its way into the state, or was lost where that cannot be
     /// helped.
     mutating func checkRotation() {
         let stored = Set(disk.secrets.values)

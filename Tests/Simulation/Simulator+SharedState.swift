@@ -2,7 +2,7 @@ import Lifecycle
 
 @testable import Engine
 
-/// What hosts write into the store that they share, and read there.
+/// What hosts write into the state that they share, and read there.
 extension Simulator {
     var rules: SharedRules {
         SharedRules(version: disk.shared.rulesVersion, pauses: disk.pauses)

@@ -96,7 +96,7 @@ extension Simulator {
         turn([.clockStepped(step)])
     }
 
-    /// A start finds a jump that the store has not taken over.
+    /// A start finds a jump that the state has not taken over.
     mutating func takeMissedStep() {
         guard disk.clockError != clockError, bug != .unheardStep else { return }
         let by = clockError - disk.clockError

@@ -65,7 +65,7 @@ enum PlantedBug: String, CaseIterable {
     case unheardAlarm
     /// A drill works on the store instead of its copy.
     case originalForCopy
-    /// The store takes a commit of an epoch that is over.
+    /// The state takes a commit of an epoch that is over.
     case noEpochCheck
     /// Effects begin although the lease has ended.
     case staleLease
@@ -116,12 +116,12 @@ struct Simulator {
         let occurrence: Occurrence
     }
 
-    /// A rotated token on its way into the store, and the answer that waits for that.
+    /// A rotated token on its way into the state, and the answer that waits for that.
     struct Keep {
         let credential: CredentialID
         let token: String
         let answer: EngineInput
-        /// What the answer is tagged with, where several hosts share the store.
+        /// What the answer is tagged with, where several hosts share the state.
         var read: ReadNumber?
         var tries = 0
     }
@@ -140,7 +140,7 @@ struct Simulator {
     var bug: PlantedBug?
     var world = SimulatedWorld()
     var disk = SimulatedDisk()
-    /// The processes; one, unless several share the store.
+    /// The processes; one, unless several share the state.
     var hosts: [SimulatedHost]
     /// The host that something happens on right now.
     var current = 0

@@ -244,7 +244,7 @@ final class IntakeService: SpoolIntake {
     }
 }
 
-/// Dates what comes in by the clock whose jumps the store has all accepted.
+/// Dates what comes in by the clock whose jumps the state has all accepted.
 final class IntakeClock: Sendable {
     private let clock: AnchoredClock
     private let floor: @Sendable () -> WallTime
@@ -264,7 +264,7 @@ final class IntakeClock: Sendable {
         self.beginAdmission = beginAdmission
     }
 
-    /// Waits until the store has accepted every jump, and returns how many there were.
+    /// Waits until the state has accepted every jump, and returns how many there were.
     func settle() async -> Int {
         let stepCount = clock.stamp().stepCount
         guard settledCount.withLock({ $0 < stepCount }) else { return stepCount }

@@ -70,7 +70,7 @@ final class KeyRotation: Sendable {
 
     /// Starts a rotation to the active key, which goes on after every restart until it is done.
     ///
-    /// - Throws: ``Engine/VaultError`` of kind `sealed` without a key, or the store's error.
+    /// - Throws: ``Engine/VaultError`` of kind `sealed` without a key, or the state's error.
     func begin() async throws {
         guard let active = vault.activeKeyID else { throw VaultError(kind: .sealed) }
         // Before the note: a start that finds it may be done before this goes on.

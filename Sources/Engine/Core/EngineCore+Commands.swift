@@ -138,7 +138,7 @@ extension EngineCore {
         for reason in ParkReason.ofRevocations + [.withoutKeys] { wake(reason, at: now) }
     }
 
-    /// The store finds parked requests; a wake under way for the same reason begins anew.
+    /// The state finds parked requests; a wake under way for the same reason begins anew.
     mutating func wake(_ reason: ParkReason, at now: WallTime) {
         looseChanges.removeAll { $0.change.wakes(reason) }
         record(.wake(parkedFor: reason, at: now))

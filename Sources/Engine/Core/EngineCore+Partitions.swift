@@ -3,7 +3,7 @@ package import Lifecycle
 /// Partitions that are gained and lost at any step; a single host has all of them for ever.
 ///
 /// ```
-/// gained ──▶ due work, exchanges, wakes and operations are read again from the store
+/// gained ──▶ due work, exchanges, wakes and operations are read again from the state
 /// leave  ──▶ nothing begins; what is under way is answered and committed ──▶ left
 /// lost   ──▶ everything of the partition is dropped at once; answers that come later are ignored
 /// ```

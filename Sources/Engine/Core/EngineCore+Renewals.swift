@@ -14,7 +14,7 @@ struct RenewalBook: Sendable {
     var policies: [ProviderName: KeepAlivePolicy] = [:]
     var queued: [ProviderName: [DueRenewal]] = [:]
     var open: [CredentialID: Open] = [:]
-    /// When the store enrols new tokens and looks for dying ones; `nil` while it does.
+    /// When the state enrols new tokens and looks for dying ones; `nil` while it does.
     var tendAt: WallTime? = .distantPast
     /// When due tokens are looked for; `nil` when there is nothing to look for, or while that is
     /// under way.

@@ -81,7 +81,7 @@ extension EngineCore {
         }
     }
 
-    /// The clock jumped: whatever was dated by the wrong one is corrected, here and in the store.
+    /// The clock jumped: whatever was dated by the wrong one is corrected, here and in the state.
     mutating func reclock(_ step: ClockStep, at now: WallTime) {
         if let floor = step.waitsUntil {
             clockFloor = max(clockFloor, floor)

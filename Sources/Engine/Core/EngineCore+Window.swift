@@ -4,7 +4,7 @@ extension EngineCore {
     /// Each lane gets no more than it can use: else one that hangs would fill the window.
     mutating func admitNew(_ requests: [LoadedRequest], by read: ReadNumber, at now: WallTime) {
         guard !isBeforeStep(read) else {
-            // The store has taken over the jump, or is about to.
+            // The state has taken over the jump, or is about to.
             return noteDue(now)
         }
         var shares: WindowShares?

@@ -99,7 +99,7 @@ package struct EngineCore: Sendable {
     var spoolGate = SpoolGate()
     /// What the clock must not be behind of: the newest time that the ledger has signed.
     package internal(set) var clockFloor = WallTime.distantPast
-    /// Jumps of the clock that the store has not taken over yet; what it reads may be of before.
+    /// Jumps of the clock that the state has not taken over yet; what it reads may be of before.
     var reclocksUnderWay = 0
     var reclockTickets: [Ticket] = []
     /// The last read that may show times of before a jump of the clock.

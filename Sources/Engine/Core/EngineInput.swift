@@ -11,11 +11,11 @@ package struct Ticket: Hashable, Sendable {
     init(_ operation: OperationID) { (number, self.operation) = (0, operation) }
 }
 
-/// Numbers the reads of the store, so that a late answer is known to be old.
+/// Numbers the reads of the state, so that a late answer is known to be old.
 package struct ReadNumber: Hashable, Sendable, Comparable {
     package let value: UInt64
 
-    /// Later than every read that has begun: what it brings is as the store has it.
+    /// Later than every read that has begun: what it brings is as the state has it.
     package static let latest = ReadNumber(value: .max)
 
     package static func < (left: ReadNumber, right: ReadNumber) -> Bool { left.value < right.value }
@@ -63,7 +63,7 @@ package enum EngineInput: Sendable {
     /// Users of whom a credential in the spool could not be sealed; replaces those of before.
     case unsealed(UnsealedUsers)
     case clockStepped(ClockStep)
-    /// Answered when the store has taken over every jump of the clock.
+    /// Answered when the state has taken over every jump of the clock.
     case clockSettled(Ticket)
     case clockFloor(WallTime)
     /// `by` is the operator who asked for it: then the reason takes the place of another one.

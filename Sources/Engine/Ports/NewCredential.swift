@@ -4,7 +4,7 @@ package import Lifecycle
 package struct NewCredential: Sendable {
     package let userHash: [UInt8]
     package let userKey: WrappedKey
-    /// Whether ``userKey`` was read from the store: then it must still be there, or a key that was
+    /// Whether ``userKey`` was read from the state: then it must still be there, or a key that was
     /// destroyed in the meantime would come back.
     package var isUserKeyStored = false
     /// The user id itself, sealed: what a provider tells later names only its own subject.

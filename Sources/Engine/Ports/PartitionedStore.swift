@@ -104,7 +104,7 @@ package enum CommitOutcome: Sendable {
 package protocol PartitionedStore: Sendable {
     /// ``StateStore/dueRequests(at:limit:excluding:laneLimits:)`` of these partitions.
     ///
-    /// - Throws: The store's error; nothing is known then.
+    /// - Throws: The state's error; nothing is known then.
     func dueRequests(
         at now: WallTime,
         limit: Int,
@@ -149,7 +149,7 @@ package protocol PartitionedStore: Sendable {
     func answer(to operation: OperationID) async throws -> OperationOutcome
 }
 
-/// The leases of the hosts; their time is that of the store's clock.
+/// The leases of the hosts; their time is that of the state's clock.
 package protocol PartitionLeases: Sendable {
     /// Renews what this host owns with these epochs, and reports about all.
     ///

@@ -223,14 +223,14 @@ package struct DueRequests: Sendable {
 
 /// The private, durable state, as the engine sees it.
 ///
-/// Every call is one unit: a batch is committed and on disk when `commit` returns, or the store
+/// Every call is one unit: a batch is committed and on disk when `commit` returns, or the state
 /// throws and nothing may be assumed (a COMMIT that answered an error may have happened): the
 /// process must exit, reopen and read the truth.
 package protocol StateStore: Sendable {
     /// Requests whose due time has come, the longest due first.
     ///
     /// `excluded` are in the engine's window already; of a lane with limit 0 all are left for now.
-    /// - Throws: The store's error; nothing is known then.
+    /// - Throws: The state's error; nothing is known then.
     func dueRequests(
         at now: WallTime,
         limit: Int,
@@ -245,7 +245,7 @@ package protocol StateStore: Sendable {
 
     /// Tokens whose time to be refreshed has come, at most `limit` of each provider.
     ///
-    /// - Throws: The store's error; nothing is known then.
+    /// - Throws: The state's error; nothing is known then.
     func dueRenewals(
         of providers: [ProviderName],
         at now: WallTime,

@@ -1,6 +1,6 @@
 import Lifecycle
 
-/// An error of the store that says whether waiting helps.
+/// An error of the state that says whether waiting helps.
 package protocol StoreFailure: Error {
     /// True when nothing was committed and the same batch may succeed later (the disk is full).
     /// False when the truth is unknown: the process must exit and read it again.
@@ -10,7 +10,7 @@ package protocol StoreFailure: Error {
 extension EngineClock {
     /// Writes, again and again while the disk is full.
     ///
-    /// - Throws: `CancellationError`, or the error of a store whose truth is unknown.
+    /// - Throws: `CancellationError`, or the error of a state whose truth is unknown.
     package func persist<Value>(_ write: () async throws -> Value) async throws -> Value {
         while true {
             do {

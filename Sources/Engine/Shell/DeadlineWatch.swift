@@ -44,7 +44,7 @@ package struct DeadlineWatch: Sendable {
 
     /// Runs until cancelled.
     ///
-    /// - Throws: `CancellationError`, or what the store throws.
+    /// - Throws: `CancellationError`, or what the state throws.
     package func run() async throws {
         var told: [RequestID: Warning] = [:]
         while true {

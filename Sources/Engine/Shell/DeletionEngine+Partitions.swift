@@ -74,9 +74,9 @@ extension DeletionEngine {
         )
     }
 
-    /// Performs an action that only reads the store.
+    /// Performs an action that only reads the state.
     ///
-    /// - Throws: The store's error for a single host; `CancellationError`.
+    /// - Throws: The state's error for a single host; `CancellationError`.
     func read(_ action: EngineAction) async throws {
         let (state, now) = (ports.state, ports.clock.now())
         switch action {
@@ -133,9 +133,9 @@ extension DeletionEngine {
         }
     }
 
-    /// Reads again until the store answers: what is read late is known to be late.
+    /// Reads again until the state answers: what is read late is known to be late.
     ///
-    /// - Throws: The store's error for a single host; `CancellationError`.
+    /// - Throws: The state's error for a single host; `CancellationError`.
     func read<Value>(
         _ one: () async throws -> Value,
         shared: (any PartitionedStore) async throws -> Value
@@ -177,7 +177,7 @@ extension DeletionEngine {
 
     /// An operation of any host: the owner of the request executes and answers it.
     ///
-    /// - Throws: The store's error; whether the operation is executed is unknown then.
+    /// - Throws: The state's error; whether the operation is executed is unknown then.
     package func submit(_ work: OperationRow.Work) async throws -> OperationOutcome {
         guard let shared = ports.shared else {
             guard case .operate(let id, let event) = work else { return .notOpen }
@@ -190,7 +190,7 @@ extension DeletionEngine {
 
     /// Returns when every host obeys the holds and pauses as they are now.
     ///
-    /// - Throws: The store's error, or `CancellationError`.
+    /// - Throws: The state's error, or `CancellationError`.
     package func settleRules() async throws { try await keeper?.settleRules() }
 
     /// Begins to give all partitions back; ``run()`` ends when that is done.

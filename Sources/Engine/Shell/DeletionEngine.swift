@@ -54,7 +54,7 @@ package struct EngineAdapters: Sendable {
 /// Performs what ``EngineCore`` decides, and tells it what happened.
 ///
 /// One loop owns the decisions; calls run as child tasks of ``run()``, so that cancelling it ends
-/// them all. It throws when the store's truth is unknown: the process must then exit and read it
+/// them all. It throws when the state's truth is unknown: the process must then exit and read it
 /// again.
 package final class DeletionEngine: Sendable {
     let ports: EnginePorts
@@ -87,9 +87,9 @@ package final class DeletionEngine: Sendable {
         )
     }
 
-    /// Runs until cancelled or until the store fails.
+    /// Runs until cancelled or until the state fails.
     ///
-    /// - Throws: The store's error, or `CancellationError`.
+    /// - Throws: The state's error, or `CancellationError`.
     package func run() async throws {
         defer { giveUpWaiters() }
         try await withThrowingDiscardingTaskGroup { group in
@@ -139,7 +139,7 @@ package final class DeletionEngine: Sendable {
 
     /// Returns once it is durable; after a hold no purge of it begins.
     ///
-    /// - Throws: The store's error where several hosts share it; whether the operation is executed
+    /// - Throws: The state's error where several hosts share it; whether the operation is executed
     ///   is unknown then.
     package func operate(
         _ id: RequestID,
@@ -158,7 +158,7 @@ package final class DeletionEngine: Sendable {
 
     package func probe() async { _ = await ticketed { .probe($0) } }
 
-    /// Returns when the store has taken over every jump of the clock.
+    /// Returns when the state has taken over every jump of the clock.
     package func settleClock() async { _ = await ticketed { .clockSettled($0) } }
 
     /// Calls under way end with the old adapters; the core hears of it when they change.

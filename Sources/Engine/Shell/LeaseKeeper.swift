@@ -90,7 +90,7 @@ final class LeaseKeeper: Sendable {
 
     /// Returns when every owner obeys the rules as they are now.
     ///
-    /// - Throws: The store's error, or `CancellationError`.
+    /// - Throws: The state's error, or `CancellationError`.
     func settleRules() async throws {
         let version = try await shared.store.rules().version
         while state.withLock({ $0.rulesSeenByAll }) < version {

@@ -25,7 +25,7 @@ final class RotationService: Sendable {
 
     var keeper: TokenKeeper { TokenKeeper { await self.keep($0) } }
 
-    /// Throws the store's error: its truth is unknown then.
+    /// Throws the state's error: its truth is unknown then.
     func check() throws {
         if let error = failure.withLock({ $0 }) { throw error }
     }

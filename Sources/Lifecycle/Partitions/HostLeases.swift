@@ -1,4 +1,4 @@
-/// What the store reports when a host renews its leases.
+/// What the state reports when a host renews its leases.
 package struct LeaseView: Hashable, Sendable {
     /// The leases that were renewed.
     package var renewed: [PartitionClaim] = []
@@ -26,7 +26,7 @@ package enum LeaseEvent: Hashable, Sendable {
     case renewed(LeaseView)
     case acquired([PartitionClaim])
     case released
-    /// A call to the store failed; whether it took effect is unknown.
+    /// A call to the state failed; whether it took effect is unknown.
     case failed
     /// The engine has ended its work on partitions that it had to leave, under these epochs.
     case left([PartitionClaim])
@@ -40,7 +40,7 @@ package enum LeaseEvent: Hashable, Sendable {
 
 /// What is to be done about the leases of a host.
 package enum LeaseEffect: Hashable, Sendable {
-    /// Calls to the store; at most one is under way.
+    /// Calls to the state; at most one is under way.
     case renew([PartitionClaim])
     case acquire(PartitionSet)
     case release([PartitionClaim])
@@ -55,7 +55,7 @@ package enum LeaseEffect: Hashable, Sendable {
 /// The leases of one host: renewed in time, shared out by count, given back on stop.
 ///
 /// Times are those of a monotonic clock of the host. A lease ends ``Limits/leaseLifetime`` after
-/// the call that renewed it was sent, less a margin: the store, which counts from the arrival of
+/// the call that renewed it was sent, less a margin: the state, which counts from the arrival of
 /// that call, ends it later.
 package struct HostLeases: Sendable {
     /// What the host waits for.
@@ -137,7 +137,7 @@ package struct HostLeases: Sendable {
         return effects + next(at: uptime)
     }
 
-    /// Ends what the clock has ended, whatever the store will answer later.
+    /// Ends what the clock has ended, whatever the state will answer later.
     package mutating func expire(at uptime: Duration) -> [LeaseEffect] {
         let ended = owned.members.filter { !mayBegin($0, at: uptime) }
         var effects = drop(PartitionSet(ended))
@@ -235,7 +235,7 @@ package struct HostLeases: Sendable {
         return [.leave(more)]
     }
 
-    /// The next call to the store, one at a time; what was left goes back first.
+    /// The next call to the state, one at a time; what was left goes back first.
     private mutating func next(at uptime: Duration) -> [LeaseEffect] {
         guard phase == .idle else { return [] }
         if !left.isEmpty {

@@ -64,7 +64,7 @@ extension PartitionSet: CustomStringConvertible {
     package var description: String { "\(members)" }
 }
 
-/// What a host writes a partition under: the store refuses it once another epoch has begun.
+/// What a host writes a partition under: the state refuses it once another epoch has begun.
 package struct PartitionClaim: Hashable, Sendable {
     package let partition: Partition
     package let epoch: Int64

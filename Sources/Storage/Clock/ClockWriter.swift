@@ -8,7 +8,7 @@ struct ClockWriter {
     /// Where the record of this host's clock is.
     var note = StateDatabase.clockNote
 
-    /// Does in the store what ``Lifecycle/Request/reclock(_:at:)`` does in memory, for every open
+    /// Does in the state what ``Lifecycle/Request/reclock(_:at:)`` does in memory, for every open
     /// request, and for what else is due at a time; a test compares the two.
     func reclock(_ step: ClockStep, at now: WallTime) throws {
         let by = SQLValue.int(step.by.milliseconds)

@@ -74,7 +74,7 @@ struct HostLeasesTests {
         #expect(machine.leases.owned.isEmpty)
     }
 
-    @Test func `a lease that the store did not renew is lost`() {
+    @Test func `a lease that the state did not renew is lost`() {
         var machine = Machine.owning()
         machine.send(.due, after: .seconds(2))
         let effects = machine.send(.renewed(Machine.view(Machine.claims(0..<3))))

@@ -6,7 +6,7 @@ struct LeaseMachine {
     var uptime = Duration.zero
     private(set) var epoch: Int64 = 0
 
-    /// What the store would report: so many partitions are free for one of so many hosts.
+    /// What the state would report: so many partitions are free for one of so many hosts.
     static func view(
         _ renewed: [PartitionClaim] = [],
         free: PartitionSet = .none,

@@ -101,7 +101,7 @@ struct StateClockTests {
     ]
 
     @Test(
-        "what the store does to a request in any phase is what the machine does",
+        "what the state does to a request in any phase is what the machine does",
         arguments: jumps
     )
     func sameAsMachine(by: Duration, from: Duration) async throws {
