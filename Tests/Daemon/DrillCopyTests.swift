@@ -166,12 +166,12 @@ struct DrillCopyTests {
     private static let tenants =
         accounts(emulator(here, "tenant = \"live-Place\""))
         + accounts(emulator(here, "tenant = \"crm\""), named: "crm")
-    private static let isStore = "the store of target 'store'"
+    private static let isStore = "target 'store' itself"
     private static let refusals = [
         Refusal(sqlite, "{here}/app.db", isStore),
         Refusal(sqlite, "{here}/linked/app.db", isStore),
         Refusal(sqlite, "{here}/hard.db", isStore),
-        Refusal(sqlite, "{here}/crm.db", "the store of target 'crm'"),
+        Refusal(sqlite, "{here}/crm.db", "target 'crm' itself"),
         Refusal(sqlite, "copy.db", "absolute path"),
         Refusal(sqlite, "{here}/files/../app.db", "without '..'"),
         Refusal(files, "{here}/files", isStore),
@@ -179,7 +179,7 @@ struct DrillCopyTests {
         Refusal(files, "{here}/files/pictures", isStore),
         Refusal(files, "{here}", isStore),
         Refusal(postgresql, "app", isStore),
-        Refusal(postgresql, "crm", "the store of target 'crm'"),
+        Refusal(postgresql, "crm", "target 'crm' itself"),
         Refusal(postgresql, "a\nb", "control characters"),
         Refusal(redis, "1", isStore),
         Refusal(redis, "01", "number of a database"),
@@ -192,13 +192,13 @@ struct DrillCopyTests {
         Refusal(firestore(here), "live-place", isStore),
         Refusal(firestore(here), "a/../b", "1 to 222 characters"),
         Refusal(trees, "live-place", isStore),
-        Refusal(trees, "crm", "the store of target 'crm'"),
+        Refusal(trees, "crm", "target 'crm' itself"),
         Refusal(trees, "LIVE-PLACE", "1 to 63 letters"),
         Refusal(trees, "evil.example.com/", "1 to 63 letters"),
         Refusal(trees, "a&ns=live-place", "1 to 63 letters"),
         Refusal(trees, "", "1 to 63 letters"),
         Refusal(tenants, "live-Place", isStore),
-        Refusal(tenants, "crm", "the store of target 'crm'"),
+        Refusal(tenants, "crm", "target 'crm' itself"),
         Refusal(tenants, "x/../live-Place", "1 to 63 letters"),
         Refusal(tenants, "x:y", "1 to 63 letters"),
     ]

@@ -50,7 +50,7 @@ struct ErasureScopeTests {
         rget":"app-db"},{"reason":"newer than the request, or of unreadable time: they may be\#
         long to a later life of the account","rows":1,"table":"posts","target":"app-db"}],"not\#
         _in_scope":["stores tha\#
-        t are not configured as a target of this service","data that was handed to others, al\#
+        t are not configured in this service","data that was handed to others, al\#
         so by the providers named here","backups and copies of a store, until its erasure hor\#
         izon","this receipt, the keyed hash of the user id that keeps the erasure through a r\#
         estore, and the entries of the ledger, none of which names the user"],"state":"comple\#

@@ -188,7 +188,7 @@ struct ErasureScope: Codable, Hashable, Sendable {
     func target(_ name: TargetName) -> Target? { targets.first { $0.name == name.rawValue } }
 
     private static let notInScope = [
-        "stores that are not configured as a target of this service",
+        "stores that are not configured in this service",
         "data that was handed to others, also by the providers named here",
         "backups and copies of a store, until its erasure horizon",
         "this receipt, the keyed hash of the user id that keeps the erasure through a restore, and"

@@ -206,7 +206,7 @@ extension Adapters {
 }
 
 extension AdapterFactory {
-    /// A target on a copy of the store, for a drill; to be closed.
+    /// A target on a copy of its data, for a drill; to be closed.
     ///
     /// The copy is never the location of a configured target: a drill must not touch live data.
     func makeCopy(
@@ -236,7 +236,7 @@ extension AdapterFactory {
             environment.notes = nil
             for other in configuration.targets
             where try settings.overlaps(other.settings, environment) {
-                let cause = "that is the store of target '\(other.name)', and no copy"
+                let cause = "that is target '\(other.name)' itself, and no copy"
                 return Self.refused("bad_copy", cause)
             }
             let opened = try await settings.open(environment)

@@ -161,8 +161,8 @@ class DrilledDatabase(Database):
         os.symlink(self.stage.path("app"), self.stage.path("linked"))
 
     def bad_places(self):
-        yield "in the database itself", self.stage.app, "bad_copy", "the store of target 'app-db'"
-        yield ("in it by another name", self.stage.path("linked/app.db"), "bad_copy", "the store of target 'app-db'")
+        yield "in the database itself", self.stage.app, "bad_copy", "target 'app-db' itself"
+        yield ("in it by another name", self.stage.path("linked/app.db"), "bad_copy", "target 'app-db' itself")
         yield "in a relative path", "copy.db", "bad_copy", "absolute path"
         yield "where nothing is", self.stage.path("app/nowhere.db"), "misconfigured", "nowhere.db"
         yield "in a database without the table", self.stage.path("app/other.db"), "misconfigured", "posts"
@@ -191,7 +191,7 @@ class DrilledPostgreSQL(PostgreSQL):
         pass
 
     def bad_places(self):
-        yield "in the database itself", "postgres", "bad_copy", "the store of target 'postgresql'"
+        yield "in the database itself", "postgres", "bad_copy", "target 'postgresql' itself"
         yield "in a database that is not there", "nowhere", "misconfigured", "dbname"
         yield "on another host", f"host={self.directory} dbname={self.COPY}", "misconfigured", "dbname"
         yield "in a database without the tables", "empty", "misconfigured", "posts"
@@ -215,8 +215,8 @@ class DrilledMySQL(MySQL):
         pass
 
     def bad_places(self):
-        yield "in the database itself", "app", "bad_copy", "the store of target 'mysql'"
-        yield "in it by another name", "APP", "bad_copy", "the store of target 'mysql'"
+        yield "in the database itself", "app", "bad_copy", "target 'mysql' itself"
+        yield "in it by another name", "APP", "bad_copy", "target 'mysql' itself"
         yield "in a database that is not there", "nowhere", "misconfigured", "database"
         yield "in a database without the tables", "empty", "misconfigured", "posts"
 
@@ -239,7 +239,7 @@ class DrilledRedis(Redis):
         pass
 
     def bad_places(self):
-        yield "in the database itself", "0", "bad_copy", "the store of target 'redis'"
+        yield "in the database itself", "0", "bad_copy", "target 'redis' itself"
         yield "in a name", "restored", "bad_copy", "number of a database"
         yield "in a database that the server has not", "99", "misconfigured", ""
 
@@ -266,9 +266,9 @@ class DrilledFiles(Files):
         shutil.copy(os.path.join(self.root, ".expunged-root"), os.path.join(self.root, "files"))
 
     def bad_places(self):
-        yield "in the folder itself", self.root, "bad_copy", "the store of target 'files'"
-        yield "within it", os.path.join(self.root, "files"), "bad_copy", "the store of target 'files'"
-        yield "above it", os.path.dirname(self.root), "bad_copy", "the store of target 'files'"
+        yield "in the folder itself", self.root, "bad_copy", "target 'files' itself"
+        yield "within it", os.path.join(self.root, "files"), "bad_copy", "target 'files' itself"
+        yield "above it", os.path.dirname(self.root), "bad_copy", "target 'files' itself"
         yield "where nothing is", self.root + ".nowhere", "misconfigured", "nowhere"
         yield "in a folder without its mark", self.root + ".unmarked", "misconfigured", ".expunged-root"
 
@@ -300,7 +300,7 @@ class DrilledS3(S3):
             self.prepare(users)
 
     def bad_places(self):
-        yield "in the bucket itself", "uploads", "bad_copy", "the store of target 's3'"
+        yield "in the bucket itself", "uploads", "bad_copy", "target 's3' itself"
         yield "at another host", "evil.example.com/x", "bad_copy", "3 to 63"
         yield "in a bucket that is not there", "nowhere", "misconfigured", "nowhere"
 
@@ -321,7 +321,7 @@ class DrilledDynamoDB(DynamoDB):
             self.prepare(users)
 
     def bad_places(self):
-        yield "in the tables themselves", "live-", "bad_copy", "the store of target 'dynamodb'"
+        yield "in the tables themselves", "live-", "bad_copy", "target 'dynamodb' itself"
         yield "at another host", "evil.example.com/x", "bad_copy", "A-Z"
         yield "where no tables are", "nowhere-", "misconfigured", "nowhere-"
 
@@ -348,7 +348,7 @@ class DrilledCloudStorage(CloudStorage):
             self.prepare(users)
 
     def bad_places(self):
-        yield "in the bucket itself", "media", "bad_copy", "the store of target 'cloud-storage'"
+        yield "in the bucket itself", "media", "bad_copy", "target 'cloud-storage' itself"
         yield "at another path", "restored/o/x", "bad_copy", "1 to 222"
         yield "in a bucket that is not there", "nowhere", "misconfigured", "nowhere"
 
@@ -482,7 +482,7 @@ class DrilledRealtimeDatabase(DrilledCloud):
 
     def bad_places(self):
         yield ("in the database itself", "example-project-default-rtdb", "bad_copy",
-               "the store of target 'realtime-database'")
+               "target 'realtime-database' itself")
         yield "on another host", "evil.example.com/", "bad_copy", "1 to 63"
         yield "in a database that is not there", "nowhere", "misconfigured", ""
 
