@@ -7,7 +7,7 @@ protocol SQLConfiguration: Sendable {
     var rules: [TableRule] { get }
     /// What its rows hold for other targets.
     var keys: [KeyRule] { get }
-    /// What other targets do in the same store; the coverage check counts it.
+    /// What other targets do in the same database; the coverage check counts it.
     var neighbours: SchemaClaims { get }
     /// How long its files hold what was deleted; `nil` when the operator did not say.
     var residualCopiesKept: Duration? { get }
@@ -18,7 +18,7 @@ protocol SQLConfiguration: Sendable {
 }
 
 extension SQLConfiguration {
-    /// What all targets of the store are about.
+    /// What all targets of the database are about.
     var claims: SchemaClaims { SchemaClaims(rules: rules, keys: keys).joined(with: neighbours) }
 
     func workRules(holds: [RowFilter] = []) -> WorkRules {
