@@ -142,7 +142,7 @@ struct BannedText: Sendable {
         BannedText(
             name: "public",
             needles: ["public ", "open class ", "open func "],
-            replacement: "'package' when another target uses it; nothing is a product"
+            replacement: "'package' when another module uses it; nothing is a product"
         ),
         BannedText(
             name: "whole-foundation",

@@ -1,4 +1,4 @@
-/// Which modules each target may import.
+/// Which modules each module may import.
 ///
 /// The adapters of providers, stores, messages and the state never import each other. Each outside
 /// library has few homes, so that it can be replaced or audited there.
@@ -74,7 +74,7 @@ enum ImportTable {
         ],
     ]
 
-    /// A suite sees its own target, what that may see, and what the table of `Package.swift` adds.
+    /// A suite sees its own module, what that may see, and what the table of `Package.swift` adds.
     static let tests: [String: Set<String>] = {
         var table = sources.mapValues { $0 }
         for (target, modules) in sources { table[target] = modules.union([target]) }

@@ -1,5 +1,5 @@
 extension Rule {
-    /// Types that other targets use, and functions that throw, have a doc comment.
+    /// Types that other modules use, and functions that throw, have a doc comment.
     ///
     /// Properties, initializers and functions that cannot fail need one only where the name leaves
     /// a unit, a range or a reason open.

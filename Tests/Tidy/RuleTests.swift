@@ -17,7 +17,7 @@ struct RuleSample: Sendable, CustomTestStringConvertible {
         self.good = good
     }
 
-    /// For rules that look at Swift text of any target.
+    /// For rules that look at Swift text of any module.
     init(_ rule: String, bad: String, lines: [Int] = [1], good: String) {
         self.init(
             rule,

@@ -26,7 +26,7 @@ struct TreeTests {
         #expect(counts[counts.count * 99 / 100] <= 50)
     }
 
-    @Test("is really read: every target and suite of the import table has files")
+    @Test("is really read: every module and suite of the import table has files")
     func isRead() {
         #expect(tree.files.count > 50)
         let targets = Set(tree.files.filter { !$0.isTest }.compactMap(\.target))
@@ -60,7 +60,7 @@ struct TreeTests {
         #expect(both.problems.isEmpty)
     }
 
-    @Test("imports in each target all that the import table allows it")
+    @Test("imports in each module all that the import table allows it")
     func allowedImportsAreNeeded() {
         // It is linked, and never called.
         let linked: Set = ["CAllocator"]
@@ -73,7 +73,7 @@ struct TreeTests {
         }
     }
 
-    @Test("declares in Package.swift no edge between our targets that the import table forbids")
+    @Test("declares in Package.swift no edge between our modules that the import table forbids")
     func packageEdges() throws {
         let package = try tree.file("Package.swift")
         let text = String(decoding: package.bytes, as: UTF8.self)
