@@ -100,7 +100,7 @@ install-system:
 	    systemctl daemon-reload; \
 	    echo "installed; next: expunged setup, and systemctl enable --now expunged.service"; \
 	else \
-	    echo "installed files only; the target system still needs systemd-sysusers and systemd-tmpfiles"; \
+	    echo "installed files only; the system still needs systemd-sysusers and systemd-tmpfiles"; \
 	fi
 
 uninstall:
