@@ -36,7 +36,7 @@ base_url = "{url}"
 ca_file = "{ca}"
 concurrency = {concurrency}
 
-[[target]]
+[[store]]
 name = "app-db"
 kind = "sqlite"
 path = "{app}"
@@ -44,7 +44,7 @@ path = "{app}"
 [journal]
 level = "warning"
 """
-TABLE = '[[target.table]]\ntable = "{}"\ncolumn = "{}"\naction = "delete"\n'
+TABLE = '[[store.table]]\ntable = "{}"\ncolumn = "{}"\naction = "delete"\n'
 
 
 class Failure(Exception):

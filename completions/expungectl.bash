@@ -173,13 +173,13 @@ _expungectl() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    delete-account|revoke-tokens|list|show|plan|approve|cancel|retry|hold|release|abandon|reauthorize|receipt|wait|events|identities|store-credential|forget|notification|notification-status|status|watch|report|doctor|config|support-bundle|providers|targets|holds|hosts|intake|guard|messages|vault|ledger|replay|reload|metrics|help)
+    delete-account|revoke-tokens|list|show|plan|approve|cancel|retry|hold|release|abandon|reauthorize|receipt|wait|events|identities|store-credential|forget|notification|notification-status|status|watch|report|doctor|config|support-bundle|providers|stores|holds|hosts|intake|guard|messages|vault|ledger|replay|reload|metrics|help)
         # Offer subcommand argument completions
         "_expungectl_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'delete-account revoke-tokens list show plan approve cancel retry hold release abandon reauthorize receipt wait events identities store-credential forget notification notification-status status watch report doctor config support-bundle providers targets holds hosts intake guard messages vault ledger replay reload metrics help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'delete-account revoke-tokens list show plan approve cancel retry hold release abandon reauthorize receipt wait events identities store-credential forget notification notification-status status watch report doctor config support-bundle providers stores holds hosts intake guard messages vault ledger replay reload metrics help' -- "${cur}"))
         ;;
     esac
 }
@@ -394,7 +394,7 @@ _expungectl_hold() {
     repeating_flags=()
     non_repeating_flags=(--json --version -h --help)
     repeating_options=(--where)
-    non_repeating_options=(--user --target --table --name --reason --socket)
+    non_repeating_options=(--user --store --table --name --reason --socket)
     __expungectl_offer_flags_options 1
 
     # Offer option value completions
@@ -402,8 +402,8 @@ _expungectl_hold() {
     '--user')
         return
         ;;
-    '--target')
-        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion hold -- --target "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
+    '--store')
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion hold -- --store "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
         return
         ;;
     '--table')
@@ -979,7 +979,7 @@ _expungectl_providers_check() {
     esac
 }
 
-_expungectl_targets() {
+_expungectl_stores() {
     repeating_flags=()
     non_repeating_flags=(--version -h --help)
     repeating_options=()
@@ -993,7 +993,7 @@ _expungectl_targets() {
     case "${subcommand}" in
     list|pause|resume|check|suggest)
         # Offer subcommand argument completions
-        "_expungectl_targets_${subcommand}"
+        "_expungectl_stores_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
@@ -1002,7 +1002,7 @@ _expungectl_targets() {
     esac
 }
 
-_expungectl_targets_list() {
+_expungectl_stores_list() {
     repeating_flags=()
     non_repeating_flags=(--json --version -h --help)
     repeating_options=()
@@ -1018,7 +1018,7 @@ _expungectl_targets_list() {
     esac
 }
 
-_expungectl_targets_pause() {
+_expungectl_stores_pause() {
     repeating_flags=()
     non_repeating_flags=(--json --version -h --help)
     repeating_options=()
@@ -1036,13 +1036,13 @@ _expungectl_targets_pause() {
     # Offer positional completions
     case "${positional_number}" in
     1)
-        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion targets pause -- positional@0 "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion stores pause -- positional@0 "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
         return
         ;;
     esac
 }
 
-_expungectl_targets_resume() {
+_expungectl_stores_resume() {
     repeating_flags=()
     non_repeating_flags=(--json --version -h --help)
     repeating_options=()
@@ -1060,13 +1060,13 @@ _expungectl_targets_resume() {
     # Offer positional completions
     case "${positional_number}" in
     1)
-        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion targets resume -- positional@0 "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion stores resume -- positional@0 "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
         return
         ;;
     esac
 }
 
-_expungectl_targets_check() {
+_expungectl_stores_check() {
     repeating_flags=()
     non_repeating_flags=(--json --version -h --help)
     repeating_options=()
@@ -1084,13 +1084,13 @@ _expungectl_targets_check() {
     # Offer positional completions
     case "${positional_number}" in
     1)
-        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion targets check -- positional@0 "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion stores check -- positional@0 "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
         return
         ;;
     esac
 }
 
-_expungectl_targets_suggest() {
+_expungectl_stores_suggest() {
     repeating_flags=()
     non_repeating_flags=(--json --version -h --help)
     repeating_options=()
@@ -1111,7 +1111,7 @@ _expungectl_targets_suggest() {
     # Offer positional completions
     case "${positional_number}" in
     1)
-        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion targets suggest -- positional@0 "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion stores suggest -- positional@0 "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
         return
         ;;
     esac
@@ -1484,7 +1484,7 @@ _expungectl_replay_run() {
     repeating_flags=()
     non_repeating_flags=(--drill --json --version -h --help)
     repeating_options=()
-    non_repeating_options=(--since --since-file --target --copy --restored-at --socket)
+    non_repeating_options=(--since --since-file --store --copy --restored-at --socket)
     __expungectl_offer_flags_options 0
 
     # Offer option value completions
@@ -1496,8 +1496,8 @@ _expungectl_replay_run() {
         __expungectl_add_completions -f
         return
         ;;
-    '--target')
-        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion replay run -- --target "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
+    '--store')
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion replay run -- --store "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
         return
         ;;
     '--copy')

@@ -155,15 +155,15 @@ def check_receipt(key, text):
     proven |= part.keys()
     said = {entry["identity"]: entry["verdict"] for entry in entries if entry["event"] == "verdict"}
     assert said == {link["identity_id"]: link["verdict"] for link in receipt["identities"]}, "a verdict differs"
-    said = {entry["target"]: [entry["event"] == "verified", entry["rows"], entry["newer"]]
+    said = {entry["store"]: [entry["event"] == "verified", entry["rows"], entry["newer"]]
             for entry in entries if entry["event"] in ("verified", "promised", "not_looked_for")}
-    stated = {target["target"]: [target["verified"], *(
-        sum(table[count] for table in target["tables"] if table["action"][:4] != "held")
-        for count in ("rows", "newer_rows"))] for target in receipt["targets"]}
+    stated = {store["store"]: [store["verified"], *(
+        sum(table[count] for table in store["tables"] if table["action"][:4] != "held")
+        for count in ("rows", "newer_rows"))] for store in receipt["stores"]}
     assert stated == said, "a count differs"
     checks = [entry for entry in entries if entry["event"] in ("rechecked", "returned")]
-    said = [(check["time"], check.get("detail", "returned"), check.get("target"), check.get("rows")) for check in checks]
-    stated = [(check["at"], check["outcome"], found.get("target"), found.get("rows"))
+    said = [(check["time"], check.get("detail", "returned"), check.get("store"), check.get("rows")) for check in checks]
+    stated = [(check["at"], check["outcome"], found.get("store"), found.get("rows"))
               for check in receipt.get("rechecks", []) for found in check["found"] or [{}]]
     assert stated == (said if len(stated) < 32 else said[-len(stated) :]), "a recheck differs"
     part = "the data in the page (not the text that a browser shows) of " if page else ""

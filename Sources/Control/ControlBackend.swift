@@ -30,7 +30,7 @@ package protocol ControlBackend: Sendable {
         caller: Caller
     ) async throws(ControlProblem) -> WireRequest
 
-    /// Plans a user's deletion and does nothing; throws `unavailable` while a target cannot be
+    /// Plans a user's deletion and does nothing; throws `unavailable` while a store cannot be
     /// asked, and `plan_refused` where waiting does not help.
     func makePlan(for user: UserID, caller: Caller) async throws(ControlProblem) -> WirePlan
 
@@ -107,9 +107,9 @@ package protocol ControlBackend: Sendable {
 
     func holds(caller: Caller) async throws(ControlProblem) -> WireList<WireHold>
 
-    /// Holds a target, or rows of it; placing the same hold again does no harm.
+    /// Holds a store, or rows of it; placing the same hold again does no harm.
     ///
-    /// Throws `filter_refused` when the target cannot leave such rows alone, and `wrong_state` when
+    /// Throws `filter_refused` when the store cannot leave such rows alone, and `wrong_state` when
     /// another hold has that name.
     func placeHold(
         _ name: String,
@@ -129,12 +129,12 @@ package protocol ControlBackend: Sendable {
         caller: Caller
     ) async throws(ControlProblem) -> WireHealth
 
-    /// Health of every target, in configured order.
-    func targets(caller: Caller) async throws(ControlProblem) -> WireList<WireHealth>
+    /// Health of every store, in configured order.
+    func stores(caller: Caller) async throws(ControlProblem) -> WireList<WireHealth>
 
     func control(
         _ action: ComponentAction,
-        target: TargetName,
+        store: StoreName,
         caller: Caller
     ) async throws(ControlProblem) -> WireHealth
 
@@ -142,7 +142,7 @@ package protocol ControlBackend: Sendable {
     /// is that of the users.
     func suggest(
         _ input: SuggestInput,
-        target: TargetName,
+        store: StoreName,
         caller: Caller
     ) async throws(ControlProblem) -> WireSuggestion
 

@@ -33,7 +33,7 @@ package enum ControlLimits {
     /// The most providers that one request may name.
     package static let providersPerRequestMax = 64
     /// The most stores of a configuration.
-    package static let targetsMax = 256
+    package static let storesMax = 256
     /// The most sentences about one refused reload.
     package static let reloadErrorsMax = 256
     /// The most findings of one look at the ledger.

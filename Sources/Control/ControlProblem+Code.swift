@@ -51,7 +51,7 @@ extension ControlProblem {
         case unknownKind = "unknown_kind"
         case unknownOption = "unknown_option"
         case unknownProvider = "unknown_provider"
-        case unknownTarget = "unknown_target"
+        case unknownStore = "unknown_store"
         case unsupportedMediaType = "unsupported_media_type"
         case vaultSealed = "vault_sealed"
         case wrongState = "wrong_state"
@@ -73,7 +73,7 @@ extension ControlProblem.Code {
         case .clientIDRequired: (400, "the provider has several client ids and none was named")
         case .configurationInvalid: (422, "the configuration has problems; the running one stays")
         case .deletionInProgress: (409, "the user is being deleted")
-        case .filterRefused: (422, "the target cannot keep such rows")
+        case .filterRefused: (422, "the store cannot keep such rows")
         case .forbidden: (403, "this socket's role does not allow it")
         case .headersTooLarge: (431, "the header fields are too large or too many")
         case .holdNotFound: (404, "no such hold")
@@ -100,14 +100,14 @@ extension ControlProblem.Code {
         case .freshSignInRequired: (403, "the user must sign in again before a deletion")
         case .operatorUnknown: (403, "the person behind the connection is unknown")
         case .planChanged: (409, "the plan is not the last one")
-        case .planRefused: (422, "a target has something that forbids a plan")
+        case .planRefused: (422, "a store has something that forbids a plan")
         case .reauthorizationRefused: (422, "the sign-in was not accepted")
         case .requestNotFound: (404, "no such request")
         case .requestTimeout: (408, "the request did not arrive in time")
         case .routeNotFound: (404, "no such path")
         case .sameOperator: (409, "the submitter, or who approved before, cannot approve")
         case .subjectMismatch: (409, "the sign-in belongs to another user")
-        case .suggestionRefused: (422, "no rules can be written for the target")
+        case .suggestionRefused: (422, "no rules can be written for the store")
         case .tooLate: (409, "the purge, or another irreversible step, has begun")
         case .tooManyConnections: (503, "too many connections")
         case .tooManyCredentials: (409, "the identity holds as many credentials as it may")
@@ -118,7 +118,7 @@ extension ControlProblem.Code {
         case .unknownKind: (400, "no such kind of request")
         case .unknownOption: (400, "an option is not known")
         case .unknownProvider: (404, "no such provider")
-        case .unknownTarget: (404, "no such target")
+        case .unknownStore: (404, "no such store")
         case .unsupportedMediaType: (415, "the body must be application/json")
         case .vaultSealed: (503, "the vault is sealed")
         case .wrongState: (409, "the request is not in a state for this")

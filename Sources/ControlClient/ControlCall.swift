@@ -155,7 +155,7 @@ extension ControlCall where Answer == WireList<WireHold> {
 
 extension ControlCall where Answer == WireHold {
     package static func placeHold(_ name: String, _ input: HoldInput) -> Self {
-        Self(.holdTarget, [name], body: input.body)
+        Self(.holdStore, [name], body: input.body)
     }
 
     package static func liftHold(_ name: String) -> Self { Self(.liftHold, [name]) }
@@ -163,7 +163,7 @@ extension ControlCall where Answer == WireHold {
 
 extension ControlCall where Answer == WireList<WireHealth> {
     package static var providers: Self { Self(.listProviders) }
-    package static var targets: Self { Self(.listTargets) }
+    package static var stores: Self { Self(.listStores) }
 }
 
 extension ControlCall where Answer == WireHealth {
@@ -171,14 +171,14 @@ extension ControlCall where Answer == WireHealth {
         Self(action.providerOperation, [provider.rawValue])
     }
 
-    package static func control(_ action: ComponentAction, target: TargetName) -> Self {
-        Self(action.targetOperation, [target.rawValue])
+    package static func control(_ action: ComponentAction, store: StoreName) -> Self {
+        Self(action.storeOperation, [store.rawValue])
     }
 }
 
 extension ControlCall where Answer == WireSuggestion {
-    package static func suggest(_ input: SuggestInput, target: TargetName) -> Self {
-        Self(.suggestRules, [target.rawValue], body: input.body)
+    package static func suggest(_ input: SuggestInput, store: StoreName) -> Self {
+        Self(.suggestRules, [store.rawValue], body: input.body)
     }
 }
 

@@ -83,7 +83,7 @@ package final class OwnerLoops: Sendable {
 package enum RemoteOwner: Hashable, Sendable {
     case provider(ProviderName)
     case directory(ProviderName)
-    case target(TargetName)
+    case store(StoreName)
     case subscriber(SubscriberName)
     case queue(String)
 
@@ -91,7 +91,7 @@ package enum RemoteOwner: Hashable, Sendable {
         switch self {
         case .provider: "provider"
         case .directory: "directory"
-        case .target: "target"
+        case .store: "store"
         case .subscriber: "subscriber"
         case .queue: "queue"
         }
@@ -100,7 +100,7 @@ package enum RemoteOwner: Hashable, Sendable {
     package var name: String {
         switch self {
         case .provider(let name), .directory(let name): name.rawValue
-        case .target(let name): name.rawValue
+        case .store(let name): name.rawValue
         case .subscriber(let name): name.rawValue
         case .queue(let name): name
         }

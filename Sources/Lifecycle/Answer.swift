@@ -17,13 +17,13 @@ package enum EffectFailure: Error, Hashable, Sendable {
     case refusesAll(Refusal)
     /// No section of the provider lists the credential's client id; nothing was sent.
     case notConfigured(client: String)
-    /// Our own set-up is refused (`invalid_client`, a missing table): pauses provider or target.
+    /// Our own set-up is refused (`invalid_client`, a missing table): pauses provider or store.
     case misconfigured
     /// The sealed credential does not open or is not the one that was stored.
     case sealBroken
     /// The vault lacks the key that the credential was sealed under.
     case vaultSealed
-    /// Rows of a store name keys of other targets that cannot be used.
+    /// Rows of a store name keys of other stores that cannot be used.
     case keys(KeyFailure)
     /// The store refuses this one user, and names what stands in the way.
     case blocked(Obstacle)
@@ -68,7 +68,7 @@ extension EffectFailure {
     }
 }
 
-/// Why keys that were found for other targets cannot be used; nothing is purged then.
+/// Why keys that were found for other stores cannot be used; nothing is purged then.
 package enum KeyFailure: String, Hashable, Sendable, CaseIterable {
     /// A value that is no id: empty, too long, with control characters, or of another type.
     case unfit = "unfit_key"
@@ -116,7 +116,7 @@ package enum RevokeAnswer: Hashable, EffectAnswer {
     }
 }
 
-/// What purging one user from one target brought.
+/// What purging one user from one store brought.
 package enum PurgeAnswer: Hashable, Sendable {
     /// Every configured row of the user is dealt with, as far as the purge itself can tell.
     case done(PurgeCounts)

@@ -1,7 +1,7 @@
 /// The plan of one request and who approved it.
 ///
 /// It exists from the moment on that a request first needed an approval. The plan is made before
-/// the first revocation and once more right before the purge begins, and again before each target
+/// the first revocation and once more right before the purge begins, and again before each store
 /// that had to wait since: only what is equal then runs.
 package struct Approval: Hashable, Sendable, Codable, RequestWork {
     /// An operator's word for one plan.
@@ -28,15 +28,15 @@ package struct Approval: Hashable, Sendable, Codable, RequestWork {
     /// Whether this process makes a plan.
     package enum Planning: Hashable, Sendable {
         case idle
-        /// The parts of targets that are not asked are taken over.
+        /// The parts of stores that are not asked are taken over.
         ///
-        /// Stale after a reload: other targets and rules may be in force.
-        case underWay(asked: Set<TargetName>, isStale: Bool)
+        /// Stale after a reload: other stores and rules may be in force.
+        case underWay(asked: Set<StoreName>, isStale: Bool)
     }
 
     /// That parts of the plan are what would be done now.
     package struct Confirmation: Hashable, Sendable {
-        package fileprivate(set) var targets: Set<TargetName>
+        package fileprivate(set) var stores: Set<StoreName>
         package let at: WallTime
     }
 
@@ -45,8 +45,8 @@ package struct Approval: Hashable, Sendable, Codable, RequestWork {
     /// operators have not read yet.
     package var earlier: PurgePlan?
     package var retry = Retry()
-    /// The target that could not be asked then.
-    package var failingTarget: TargetName?
+    /// The store that could not be asked then.
+    package var failingStore: StoreName?
     /// Not stored.
     package var planning = Planning.idle
     /// The parts that were compared last and are the approved ones, for the purges that follow at
@@ -55,7 +55,7 @@ package struct Approval: Hashable, Sendable, Codable, RequestWork {
     /// Not stored: after a restart they are compared again.
     package var confirmation: Confirmation?
 
-    private enum CodingKeys: String, CodingKey { case state, earlier, retry, failingTarget }
+    private enum CodingKeys: String, CodingKey { case state, earlier, retry, failingStore }
 
     package init() {}
 
@@ -82,20 +82,20 @@ package struct Approval: Hashable, Sendable, Codable, RequestWork {
 
     package var isBusy: Bool { planning != .idle }
 
-    /// The plan whose parts count for targets that are not asked again: the approved one, or the
+    /// The plan whose parts count for stores that are not asked again: the approved one, or the
     /// one that was.
     var basis: PurgePlan? { isGiven ? plan : earlier ?? plan }
 
-    var asked: Set<TargetName> {
+    var asked: Set<StoreName> {
         if case .underWay(let asked, _) = planning { asked } else { [] }
     }
 
-    /// Whether a target's part was compared so short a time ago that its purge follows at once.
-    func isConfirmed(_ target: TargetName?, at now: WallTime) -> Bool {
+    /// Whether a store's part was compared so short a time ago that its purge follows at once.
+    func isConfirmed(_ store: StoreName?, at now: WallTime) -> Bool {
         guard let confirmation,
             (Duration.zero...Limits.comparisonLifetime).contains(now.since(confirmation.at))
         else { return false }
-        return target.map(confirmation.targets.contains) ?? true
+        return store.map(confirmation.stores.contains) ?? true
     }
 
     /// Other rules may be in force for what was compared, or is being compared.
@@ -104,12 +104,12 @@ package struct Approval: Hashable, Sendable, Codable, RequestWork {
         confirmation = nil
     }
 
-    /// The parts of targets that have to wait are to be compared again.
-    mutating func unconfirm(where isWaiting: (TargetName) -> Bool) {
-        guard let targets = confirmation?.targets, targets.contains(where: isWaiting) else {
+    /// The parts of stores that have to wait are to be compared again.
+    mutating func unconfirm(where isWaiting: (StoreName) -> Bool) {
+        guard let stores = confirmation?.stores, stores.contains(where: isWaiting) else {
             return
         }
-        confirmation?.targets = targets.filter { !isWaiting($0) }
+        confirmation?.stores = stores.filter { !isWaiting($0) }
     }
 
     /// The plan no longer fits: what operators have read stays to be compared with.
@@ -124,23 +124,23 @@ package struct Approval: Hashable, Sendable, Codable, RequestWork {
     /// A plan that was only shown so far may be out of date.
     mutating func forgetFindings() { if !isGiven { reset() } }
 
-    mutating func begin(asking targets: Set<TargetName>) {
-        planning = .underWay(asked: targets, isStale: false)
+    mutating func begin(asking stores: Set<StoreName>) {
+        planning = .underWay(asked: stores, isStale: false)
         retryAt = nil
     }
 
-    /// Takes in a plan that was made of these targets' answers.
+    /// Takes in a plan that was made of these stores' answers.
     ///
     /// - Returns: Whether it takes an approval away.
-    mutating func adopt(_ made: PurgePlan, of asked: Set<TargetName>, at now: WallTime) -> Bool {
+    mutating func adopt(_ made: PurgePlan, of asked: Set<StoreName>, at now: WallTime) -> Bool {
         failures = 0
         lastFailure = nil
-        failingTarget = nil
+        failingStore = nil
         let before = state
         switch before {
         case .approved(let plan, let given, let first) where plan.hash == made.hash:
             state = .approved(made, by: given, first: first)
-            confirmation = Confirmation(targets: asked, at: now)
+            confirmation = Confirmation(stores: asked, at: now)
             return false
         case .shown(let plan, let first) where plan.hash == made.hash:
             state = .shown(made, first: first)
@@ -156,11 +156,11 @@ package struct Approval: Hashable, Sendable, Codable, RequestWork {
 
     mutating func fail(
         _ failure: EffectFailure,
-        at target: TargetName,
+        at store: StoreName,
         _ context: inout StepContext
     ) {
         lastFailure = failure.code
-        failingTarget = target
+        failingStore = store
         guard failure != .misconfigured else { return }
         retry.fail(after: failure, &context)
     }

@@ -25,7 +25,7 @@ package struct ComponentCheck: Hashable, Sendable, Retryable {
     package init() {}
 
     /// Whether a check can end the pause of a store, by the reason of the pause.
-    package static func endsPauseOfTarget(_ reason: String) -> Bool {
+    package static func endsPauseOfStore(_ reason: String) -> Bool {
         reason != PauseReason.byOperator
     }
 

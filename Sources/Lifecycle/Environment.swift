@@ -2,8 +2,8 @@
 package struct Environment: Sendable {
     package var providers: [ProviderName: ProviderPolicy]
     package var pausedProviders: Set<ProviderName> = []
-    package var pausedTargets: Set<TargetName> = []
-    package var holds: [TargetHold] = []
+    package var pausedStores: Set<StoreName> = []
+    package var holds: [StoreHold] = []
     package var isVaultOpen = true
     package var isGuardClosed = false
     package var spool = SpoolKnowledge.read
@@ -13,23 +13,23 @@ package struct Environment: Sendable {
     /// The state may be an old copy: nothing is revoked or purged until an operator says so.
     package var isRestrained = false
     package var directory: ProviderName?
-    package var targets: [TargetName] = []
-    /// The targets whose ids are found in the rows of another one, with that one; no circles.
-    package var keySources: [TargetName: TargetName] = [:]
-    /// The targets that let a request wait for an operator when no key leads into them.
-    package var keyedTargetsToPark: Set<TargetName> = []
-    /// The targets that are purged after all others, whatever holds those up.
-    package var lastTargets: Set<TargetName> = []
+    package var stores: [StoreName] = []
+    /// The stores whose ids are found in the rows of another one, with that one; no circles.
+    package var keySources: [StoreName: StoreName] = [:]
+    /// The stores that let a request wait for an operator when no key leads into them.
+    package var keyedStoresToPark: Set<StoreName> = []
+    /// The stores that are purged after all others, whatever holds those up.
+    package var lastStores: Set<StoreName> = []
     package var isApprovalRequired = false
 
     package init(providers: [ProviderName: ProviderPolicy]) { self.providers = providers }
 
-    package func isHeld(_ target: TargetName) -> Bool {
-        holds.contains { $0.rows == nil && $0.target == target }
+    package func isHeld(_ store: StoreName) -> Bool {
+        holds.contains { $0.rows == nil && $0.store == store }
     }
 
-    package func rowHolds(on target: TargetName) -> [TargetHold] {
-        holds.filter { $0.rows != nil && $0.target == target }
+    package func rowHolds(on store: StoreName) -> [StoreHold] {
+        holds.filter { $0.rows != nil && $0.store == store }
     }
 }
 

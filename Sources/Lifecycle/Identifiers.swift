@@ -115,15 +115,15 @@ package struct ProviderName: Hashable, Sendable, Comparable, TextCodable {
     }
 }
 
-/// The configured name of a target, such as `app-db`.
-package struct TargetName: Hashable, Sendable, Comparable, TextCodable {
+/// The configured name of a store, such as `app-db`.
+package struct StoreName: Hashable, Sendable, Comparable, TextCodable {
     package let rawValue: String
 
     package init(_ rawValue: String) { self.rawValue = rawValue }
 
     package var description: String { rawValue }
 
-    package static func < (left: TargetName, right: TargetName) -> Bool {
+    package static func < (left: StoreName, right: StoreName) -> Bool {
         left.rawValue < right.rawValue
     }
 }

@@ -32,8 +32,8 @@ package enum JournalEvent: String, Sendable, CaseIterable {
     // Notifications of providers
     case providerNotified, notificationReported, notificationRefused, notificationPollFailed
 
-    // Targets
-    case targetPaused, targetResumed, targetStuck, targetGoesOn, componentUnfit
+    // Stores
+    case storePaused, storeResumed, storeStuck, storeGoesOn, componentUnfit
 
     // Spool
     case spoolQuarantined, spoolUnwritable, spoolForeignObjects, spoolUnreadableRows, spoolBack
@@ -82,14 +82,14 @@ extension JournalEvent {
         case .caution: "caution: {detail}"
         case .serviceFailed: "service cannot go on: {error}"
         case .operationFailed:
-            "{step as words} failed[ in target {target}]"
+            "{step as words} failed[ in store {store}]"
                 + "[ for request {request.id}]: {error as words}"
         case .watchdogNotFed: "watchdog not fed: {detail}"
         case .storageFailed: "state database failed, exiting: {error}"
         case .journalOverflow: "journal entries dropped: {count}"
         case .operatorAction:
             "operator action of uid {peer.uid}: {step as words}[, request {request.id}]"
-                + "[, provider {provider}][, target {target}]"
+                + "[, provider {provider}][, store {store}]"
         case .intakePaused: "intake paused, new requests wait"
         case .intakeResumed: "intake resumed"
         case .vaultSealed:
@@ -114,9 +114,9 @@ extension JournalEvent {
         case .replayFinished: "replay finished for {count user}"
         case .replayIncomplete: "replay incomplete after {count user}, see expungectl replay status"
         case .dataReturned:
-            "erased data is back in target {target}"
+            "erased data is back in store {store}"
                 + "[ for request {request.id}]: {count} found[ in a {detail}]"
-        case .recheckOverdue: "target {target} not rechecked for three days"
+        case .recheckOverdue: "store {store} not rechecked for three days"
         case .recheckClosed: "rechecks of request {request.id} ended: {detail as words}"
         case .requestAccepted: "request {request.id} accepted"
         case .requestRejected: "request rejected[ in spool {detail}]: {error as words}"
@@ -138,13 +138,13 @@ extension JournalEvent {
                 + "[: {error as words}]"
         case .purgeStarted: "purge of request {request.id} started"
         case .rowsRemaining:
-            "target {target} still has data of request {request.id} after its purge"
+            "store {store} still has data of request {request.id} after its purge"
         case .purgeBlocked:
-            "target {target} does not erase the user of request {request.id}: {detail}"
+            "store {store} does not erase the user of request {request.id}: {detail}"
         case .deadlineNear: "deadline of request {request.id} is near: {detail}"
         case .deadlinePassed: "deadline of request {request.id} has passed: {detail}"
-        case .holdPlaced: "hold placed[ on request {request.id}][ in target {target}]"
-        case .holdReleased: "hold released[ on request {request.id}][ in target {target}]"
+        case .holdPlaced: "hold placed[ on request {request.id}][ in store {store}]"
+        case .holdReleased: "hold released[ on request {request.id}][ in store {store}]"
         case .guardTripped: "mass deletion guard tripped, purges wait"
         case .guardOverridden: "mass deletion guard overridden by uid {peer.uid} for {count purge}"
         case .providerPaused: "provider {provider} paused: {error as words}"
@@ -158,12 +158,12 @@ extension JournalEvent {
         case .notificationRefused: "notification of {provider} refused: {error as words}"
         case .notificationPollFailed:
             "notifications of {provider} cannot be polled: {error as words}"
-        case .targetPaused: "target {target} paused: {error as words}"
-        case .targetResumed: "target {target} resumed"
-        case .targetStuck: "a deletion in target {target} makes no progress: {error as words}"
-        case .targetGoesOn: "no deletion fails in target {target} any more"
+        case .storePaused: "store {store} paused: {error as words}"
+        case .storeResumed: "store {store} resumed"
+        case .storeStuck: "a deletion in store {store} makes no progress: {error as words}"
+        case .storeGoesOn: "no deletion fails in store {store} any more"
         case .componentUnfit:
-            "[provider {provider}][target {target}][subscriber {subscriber}]"
+            "[provider {provider}][store {store}][subscriber {subscriber}]"
                 + " cannot be used: {error}"
         case .spoolQuarantined: "spool cannot be used: {error as words}"
         case .spoolUnwritable: "spool cannot be written: {error as words}"
@@ -259,10 +259,10 @@ extension JournalEvent {
         case .notificationReported: (.warning, "72ed07e086c04624b47c00129388234c")
         case .notificationRefused: (.warning, "a0c9ac1af8d948439c72f42bd8baae81")
         case .notificationPollFailed: (.warning, "8a5ae95928d94a228443ca70f1747b7e")
-        case .targetPaused: (.error, "6c832afe015c42dd9e7699d6fd23c7d9")
-        case .targetResumed: (.notice, "b2730c857be345a6997728bed75aa4d1")
-        case .targetStuck: (.error, "5f63064738fe44d3a45c9a67b9aeb31c")
-        case .targetGoesOn: (.notice, "8efaea10d7714db696c372bf135f7770")
+        case .storePaused: (.error, "6c832afe015c42dd9e7699d6fd23c7d9")
+        case .storeResumed: (.notice, "b2730c857be345a6997728bed75aa4d1")
+        case .storeStuck: (.error, "5f63064738fe44d3a45c9a67b9aeb31c")
+        case .storeGoesOn: (.notice, "8efaea10d7714db696c372bf135f7770")
         case .componentUnfit: (.error, "d1b4564c8a694fb0bde441713ce56864")
         case .spoolQuarantined: (.error, "723b1dce17494fe4848da76d0ceff044")
         case .spoolUnwritable: (.error, "b8199784383f42328bd9d99990f518b5")

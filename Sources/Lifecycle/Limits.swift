@@ -77,7 +77,7 @@ package enum Limits {
     package static let wakePageMax = 500
     /// A purge call takes at most this many requests: one short transaction.
     package static let purgeBatchMax = 128
-    /// Keys of other targets that one user's rows may name; more are a wrong column, not a user.
+    /// Keys of other stores that one user's rows may name; more are a wrong column, not a user.
     package static let keysMax = 10_000
     /// What one store may take for its check at the start or at a reload, beside all others: far
     /// below the minute and a half that the unit gives the start.
@@ -86,7 +86,7 @@ package enum Limits {
     package static let startCheckMax = Duration.seconds(20)
     /// Plans that are made at once: counting must not compete with purging for the stores.
     package static let plansAtOnce = 2
-    /// A target whose purge begins later than this after its part of the approved plan was compared
+    /// A store whose purge begins later than this after its part of the approved plan was compared
     /// is compared again: usual purges have followed one another by then.
     package static let comparisonLifetime = Duration.seconds(600)
     /// Callers whose calls fail in a row, with no answer between, that open a provider's breaker.

@@ -1,4 +1,4 @@
-/// What asking a target what a purge of one user would do brought.
+/// What asking a store what a purge of one user would do brought.
 package enum PlanAnswer: Hashable, Sendable {
     case items([PlanItem])
     case unknown

@@ -1,15 +1,15 @@
 /// Where a part of a plan comes from.
 package enum PlanSource: Hashable, Sendable {
-    case asked(TargetName)
-    /// The target is asked; something of the part that was approved may be gone by now.
+    case asked(StoreName)
+    /// The store is asked; something of the part that was approved may be gone by now.
     case rest(of: PurgePlan.Part)
-    /// The part stays as it was: the target's purge does not begin now, or is over.
+    /// The part stays as it was: the store's purge does not begin now, or is over.
     case kept(PurgePlan.Part)
 
-    package var target: TargetName {
+    package var store: StoreName {
         switch self {
-        case .asked(let target): target
-        case .rest(let part), .kept(let part): part.target
+        case .asked(let store): store
+        case .rest(let part), .kept(let part): part.store
         }
     }
 

@@ -22,13 +22,13 @@ package struct PurgePlan: Hashable, Sendable, Codable {
 
     /// What would be done in one store.
     package struct Part: Hashable, Sendable, Codable {
-        package let target: TargetName
+        package let store: StoreName
         /// In the order of work; `nil` for a store that cannot tell before it purges.
         package let items: [PlanItem]?
         package let rules: [Rule]
 
-        package init(target: TargetName, items: [PlanItem]?, rules: [Rule] = []) {
-            (self.target, self.items, self.rules) = (target, items, rules)
+        package init(store: StoreName, items: [PlanItem]?, rules: [Rule] = []) {
+            (self.store, self.items, self.rules) = (store, items, rules)
         }
     }
 
@@ -52,7 +52,7 @@ package struct PurgePlan: Hashable, Sendable, Codable {
             fields += ["link", link.identity.description, link.provider.rawValue, link.clientID]
         }
         for part in parts {
-            fields += ["target", part.target.rawValue, part.items == nil ? "unknown" : "counted"]
+            fields += ["store", part.store.rawValue, part.items == nil ? "unknown" : "counted"]
             for rule in part.rules { fields += ["rule", rule.key, rule.value] }
             for item in part.items ?? [] {
                 fields += [
@@ -68,7 +68,7 @@ package struct PurgePlan: Hashable, Sendable, Codable {
 /// What asking every store of a request for its plan brought.
 package enum PlanResult: Hashable, Sendable {
     case made(PurgePlan)
-    case failure(TargetName, EffectFailure)
+    case failure(StoreName, EffectFailure)
 }
 
 /// One line of the difference between two plans.
@@ -76,10 +76,10 @@ package struct PlanChange: Hashable, Sendable {
     /// What it is about.
     package enum Subject: Hashable, Sendable {
         case link(PurgePlan.Link)
-        case item(TargetName, name: String, PlanItem.Action)
+        case item(StoreName, name: String, PlanItem.Action)
         /// A store that could tell and now cannot, or the other way round.
-        case target(TargetName)
-        case rule(TargetName, key: String)
+        case store(StoreName)
+        case rule(StoreName, key: String)
     }
 
     package let subject: Subject
@@ -126,14 +126,14 @@ extension PurgePlan {
         var lines = links.map { Line(subject: .link($0)) }
         for part in parts {
             lines += part.rules.map {
-                Line(subject: .rule(part.target, key: $0.key), rule: $0.value)
+                Line(subject: .rule(part.store, key: $0.key), rule: $0.value)
             }
             guard let items = part.items else {
-                lines.append(Line(subject: .target(part.target)))
+                lines.append(Line(subject: .store(part.store)))
                 continue
             }
             lines += items.map {
-                Line(subject: .item(part.target, name: $0.name, $0.action), item: $0)
+                Line(subject: .item(part.store, name: $0.name, $0.action), item: $0)
             }
         }
         var counts: [PlanChange.Subject: Int] = [:]

@@ -1,11 +1,11 @@
-/// The purge and verification of one target within one request.
+/// The purge and verification of one store within one request.
 package struct PurgeWork: Hashable, Sendable, RequestWork {
     /// Where it stands.
     package enum Step: String, Sendable, CaseIterable {
         case waiting, purged, verified
     }
 
-    package let target: TargetName
+    package let store: StoreName
     package var step = Step.waiting
     package var counts = PurgeCounts()
     package var attempts = 0
@@ -46,7 +46,7 @@ package struct PurgeWork: Hashable, Sendable, RequestWork {
             || !counts.residualCopies.isEmpty
     }
 
-    package init(target: TargetName) { self.target = target }
+    package init(store: StoreName) { self.store = store }
 }
 
 extension PurgeWork {
@@ -106,7 +106,7 @@ extension PurgeWork {
         switch answer {
         case .clean, .notLookedFor:
             if answer == .notLookedFor, !counts.isWithoutAnyKey, !counts.isAccepted {
-                counts.entries.append(.init(name: "\(target)", action: .notLookedFor, rowCount: 0))
+                counts.entries.append(.init(name: "\(store)", action: .notLookedFor, rowCount: 0))
             }
             end(at: context.now)
             return []
@@ -144,7 +144,7 @@ extension PurgeWork {
         guard isRepeated, !isProgress else {
             obstacle = nil
             retry.fail(&context)
-            return [.announce(.remainingRows(target))]
+            return [.announce(.remainingRows(store))]
         }
         let places = workedPlaces.isEmpty ? nil : workedPlaces.joined(separator: "', '")
         let found = Obstacle(.remaining, at: places)
@@ -152,7 +152,7 @@ extension PurgeWork {
         let isNew = obstacle == nil || (places != nil && obstacle != found.text)
         if isNew { obstacle = found.text }
         retry.fail(&context)
-        return isNew ? [.announce(.blocked(target, found))] : []
+        return isNew ? [.announce(.blocked(store, found))] : []
     }
 
     private static let remainingCode = Obstacle.Kind.remaining.rawValue
@@ -168,7 +168,7 @@ extension PurgeWork {
         obstacle = failure.obstacle?.text
         guard failure != .misconfigured else {
             attempts -= 1
-            return [.pauseTarget(target)]
+            return [.pauseStore(store)]
         }
         // Of locked rows only tries that follow one another count.
         if failure.obstacle?.kind == .locked, before.code != failure.code { failures = 0 }
@@ -187,7 +187,7 @@ extension PurgeWork {
             }
         }
         // Each try finds it again: it is announced once.
-        return isTold ? [] : [.announce(.blocked(target, found))]
+        return isTold ? [] : [.announce(.blocked(store, found))]
     }
 
     mutating func takeBackCall() {
@@ -200,7 +200,7 @@ extension PurgeWork {
 
     func waitsForKeys(_ environment: Environment) -> Bool {
         step == .purged && !isBusy && counts.isWithoutAnyKey && !counts.isWithoutKeys
-            && environment.keyedTargetsToPark.contains(target)
+            && environment.keyedStoresToPark.contains(store)
     }
 
     mutating func lookAgain() {
@@ -221,17 +221,17 @@ extension PurgeWork {
     func isOnHold(_ environment: Environment) -> Bool {
         // With no hold anywhere, which is nearly always, nothing is looked up.
         guard !isBusy, !environment.holds.isEmpty else { return false }
-        if environment.isHeld(target) { return true }
+        if environment.isHeld(store) { return true }
         guard let heldUnder else { return false }
-        return heldUnder == Set(environment.rowHolds(on: target).map(\.name))
+        return heldUnder == Set(environment.rowHolds(on: store).map(\.name))
     }
 
     /// Those of `holds` that keep data of this request.
     ///
     /// Of holds on rows these are the ones on tables in which the last purge left rows. Without
-    /// such a table all on the target count: a held row also keeps rows to which it refers.
-    package func stops(among holds: [TargetHold]) -> [TargetHold] {
-        let own = step == .verified ? [] : holds.filter { $0.target == target }
+    /// such a table all on the store count: a held row also keeps rows to which it refers.
+    package func stops(among holds: [StoreHold]) -> [StoreHold] {
+        let own = step == .verified ? [] : holds.filter { $0.store == store }
         guard lastFailure == ParkReason.onHold.rawValue else {
             return own.filter { $0.rows == nil }
         }

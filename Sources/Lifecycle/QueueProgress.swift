@@ -4,13 +4,13 @@ package struct QueueProgress: Hashable, Sendable {
     package enum Place: Hashable, Sendable, CustomStringConvertible {
         case state
         case provider(ProviderName)
-        case target(TargetName)
+        case store(StoreName)
 
         package var description: String {
             switch self {
             case .state: "state"
             case .provider(let name): "provider \(name)"
-            case .target(let name): "target \(name)"
+            case .store(let name): "store \(name)"
             }
         }
     }

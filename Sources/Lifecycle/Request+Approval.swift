@@ -5,42 +5,42 @@ extension Request {
         guard kind == .deleteAccount, environment.isApprovalRequired else { return false }
         guard purgeStartedAt != nil else { return true }
         guard let work = next.map({ purges[$0] }), !work.isBusy,
-            !environment.pausedTargets.contains(work.target)
+            !environment.pausedStores.contains(work.store)
         else { return false }
         return work.retryAt.map { $0 <= now } ?? true
     }
 
-    /// The targets whose parts can be compared: all of them before the purge, then those that wait
+    /// The stores whose parts can be compared: all of them before the purge, then those that wait
     /// for nothing but their turn.
-    private func comparable(_ next: Int?, _ environment: Environment) -> Set<TargetName> {
-        guard purgeStartedAt != nil else { return Set(purges.map(\.target)) }
+    private func comparable(_ next: Int?, _ environment: Environment) -> Set<StoreName> {
+        guard purgeStartedAt != nil else { return Set(purges.map(\.store)) }
         // A store that could not be asked holds up no other.
-        if let next, approval?.failures ?? 0 > 0 { return [purges[next].target] }
+        if let next, approval?.failures ?? 0 > 0 { return [purges[next].store] }
         let open = purges.filter { work in
             work.step == .waiting && !work.isBusy && !work.isOnHold(environment)
-                && !environment.pausedTargets.contains(work.target)
+                && !environment.pausedStores.contains(work.store)
         }
-        return Set(open.map(\.target))
+        return Set(open.map(\.store))
     }
 
     /// Whether a purge may go out: no approval is needed, or its part was compared just now.
     package func mayPurge(
-        _ target: TargetName,
+        _ store: StoreName,
         at now: WallTime,
         _ environment: Environment
     ) -> Bool {
         guard environment.isApprovalRequired else { return true }
-        return approval?.isConfirmed(target, at: now) ?? false
+        return approval?.isConfirmed(store, at: now) ?? false
     }
 
     package var planSources: [PlanSource] {
         let known = approval?.basis?.parts ?? []
         return purges.compactMap { work in
-            let part = known.first { $0.target == work.target }
-            guard approval?.asked.contains(work.target) ?? false else {
+            let part = known.first { $0.store == work.store }
+            guard approval?.asked.contains(work.store) ?? false else {
                 return part.map(PlanSource.kept)
             }
-            guard work.mayHaveBegun, let part else { return .asked(work.target) }
+            guard work.mayHaveBegun, let part else { return .asked(work.store) }
             return .rest(of: part)
         }
     }
@@ -52,7 +52,7 @@ extension Request {
             approval?.confirmation = nil
             return
         }
-        approval?.unconfirm { environment.pausedTargets.contains($0) || environment.isHeld($0) }
+        approval?.unconfirm { environment.pausedStores.contains($0) || environment.isHeld($0) }
     }
 
     package var links: [PurgePlan.Link] {
@@ -76,13 +76,13 @@ extension Request {
         if known.isBusy {
             outlook.isBusy = true
         } else if isShown, known.isGiven,
-            stage < .purging || known.isConfirmed(next.map { purges[$0].target }, at: now)
+            stage < .purging || known.isConfirmed(next.map { purges[$0].store }, at: now)
         {
             return true
         } else if isShown, !known.isGiven {
             outlook.notePark(.awaitingApproval)
-        } else if !asked.isDisjoint(with: environment.pausedTargets) {
-            outlook.notePark(.targetPaused)
+        } else if !asked.isDisjoint(with: environment.pausedStores) {
+            outlook.notePark(.storePaused)
         } else if let retryAt = known.retry.wait(at: now) {
             outlook.noteWait(until: retryAt)
         } else {
@@ -105,9 +105,9 @@ extension Request {
             guard plan.links == links else { return [] }
             return approval?.adopt(plan, of: asked, at: context.now) ?? false
                 ? [.announce(.planChanged)] : []
-        case .failure(let target, let failure):
-            approval?.fail(failure, at: target, &context)
-            return failure == .misconfigured ? [.pauseTarget(target)] : []
+        case .failure(let store, let failure):
+            approval?.fail(failure, at: store, &context)
+            return failure == .misconfigured ? [.pauseStore(store)] : []
         }
     }
 

@@ -42,18 +42,18 @@ extension Request {
         case .confirmed(let identity, let credential, let answer):
             guard let index = caller(identity, credential, answer.failure) else { return [] }
             return revocations[index].record(confirm: answer, for: credential, &context)
-        case .purged(let target, let answer):
-            guard let index = purges.firstIndex(where: { $0.target == target }) else { return [] }
+        case .purged(let store, let answer):
+            guard let index = purges.firstIndex(where: { $0.store == store }) else { return [] }
             let effects = purges[index].record(purge: answer, &context)
             // A store looks for other spellings before it erases, but for each key of its own.
-            if purges[index].isSpelledOtherwise, environment.keySources[target] == nil {
+            if purges[index].isSpelledOtherwise, environment.keySources[store] == nil {
                 purges[index].counts.endPass()
             }
             return effects
-        case .verified(let target, let answer):
-            guard let index = purges.firstIndex(where: { $0.target == target }) else { return [] }
+        case .verified(let store, let answer):
+            guard let index = purges.firstIndex(where: { $0.store == store }) else { return [] }
             let effects = purges[index].record(verify: answer, &context)
-            if purges[index].step == .waiting { lookForKeys(in: target, environment) }
+            if purges[index].step == .waiting { lookForKeys(in: store, environment) }
             return effects
         case .planned(let result):
             return record(plan: result, &context)
@@ -92,12 +92,12 @@ extension Request {
             .confirm(let identity, let id):
             guard let index = caller(identity, id) else { return }
             revocations[index].postpone(until: until)
-        case .purge(let target), .verify(let target):
-            guard let index = purges.firstIndex(where: { $0.target == target }) else { return }
+        case .purge(let store), .verify(let store):
+            guard let index = purges.firstIndex(where: { $0.store == store }) else { return }
             purges[index].postpone(until: until)
         case .plan:
             approval?.postpone(until: until)
-        case .pauseProvider, .pauseTarget, .announce:
+        case .pauseProvider, .pauseStore, .announce:
             return
         }
     }
@@ -159,7 +159,7 @@ extension Request {
                 purges[index].retryNow()
                 purges[index].judgedAt = nil
             }
-            lookForKeys(of: targetsWaitingForKeys(environment), environment)
+            lookForKeys(of: storesWaitingForKeys(environment), environment)
             approval?.retryNow()
         case .cancel:
             return try cancel(at: now)
@@ -174,12 +174,12 @@ extension Request {
             return try abandon(at: now, in: environment)
         case .quarantine:
             crashCount = max(crashCount, Limits.crashesMax)
-        case .restored(let targets, let time):
-            for index in purges.indices where targets.contains(purges[index].target) {
+        case .restored(let stores, let time):
+            for index in purges.indices where stores.contains(purges[index].store) {
                 purges[index].purgeAgain(upTo: time)
             }
-            let unknown = purges.filter { targets.contains($0.target) && $0.counts.isWithoutAnyKey }
-            lookForKeys(of: unknown.map(\.target), environment)
+            let unknown = purges.filter { stores.contains($0.store) && $0.counts.isWithoutAnyKey }
+            lookForKeys(of: unknown.map(\.store), environment)
             approval?.expire()
         case .due, .lookedUp, .checked, .revoked, .confirmed, .planned, .purged, .verified,
             .postponed,
@@ -250,7 +250,7 @@ extension Environment {
         var adjusted = self
         for effect in effects {
             if case .pauseProvider(let name) = effect { adjusted.pausedProviders.insert(name) }
-            if case .pauseTarget(let name) = effect { adjusted.pausedTargets.insert(name) }
+            if case .pauseStore(let name) = effect { adjusted.pausedStores.insert(name) }
         }
         return adjusted
     }

@@ -64,7 +64,7 @@ extension Request {
     private mutating func settleRevoking(_ decision: inout Decision) -> Bool {
         let (now, environment) = (decision.now, decision.environment)
         adoptDirectory(environment)
-        adoptTargets(environment)
+        adoptStores(environment)
         if isLookupOpen {
             settleLookup(&decision)
             return false
@@ -113,7 +113,7 @@ extension Request {
     private mutating func settlePurging(_ decision: inout Decision) -> Bool {
         precondition(openRevocationCount == 0, "purging before every verdict is final")
         let environment = decision.environment
-        adoptTargets(environment)
+        adoptStores(environment)
         let next = purges.firstIndex {
             $0.step == .waiting && !$0.isOnHold(environment)
                 && !isBehindSource($0, .purged, environment)
@@ -136,7 +136,7 @@ extension Request {
             phase = .open(.verifying)
             return true
         }
-        settleTarget(at: index, stage: .purging, &decision)
+        settleStore(at: index, stage: .purging, &decision)
         return false
     }
 
@@ -157,18 +157,18 @@ extension Request {
             }
             return false
         }
-        settleTarget(at: index, stage: .verifying, &decision)
+        settleStore(at: index, stage: .verifying, &decision)
         return false
     }
 
-    /// Until the purge begins, so that an approved plan is compared with later targets, too.
-    private mutating func adoptTargets(_ environment: Environment) {
+    /// Until the purge begins, so that an approved plan is compared with later stores, too.
+    private mutating func adoptStores(_ environment: Environment) {
         guard kind == .deleteAccount, purgeStartedAt == nil else { return }
-        // What moves the cutoff of every other target holds for this one, too.
+        // What moves the cutoff of every other store holds for this one, too.
         let restoredAt = purges.compactMap(\.restoredAt)
         let isMoved = !purges.isEmpty && restoredAt.count == purges.count
-        for target in environment.targets where !purges.contains(where: { $0.target == target }) {
-            var work = PurgeWork(target: target)
+        for store in environment.stores where !purges.contains(where: { $0.store == store }) {
+            var work = PurgeWork(store: store)
             work.restoredAt = isMoved ? restoredAt.min() : nil
             purges.append(work)
         }
@@ -180,36 +180,36 @@ extension Request {
         _ step: PurgeWork.Step,
         _ environment: Environment
     ) -> Bool {
-        // Nearly nobody has such targets; they cost the others nothing.
-        guard !environment.keySources.isEmpty, let name = environment.keySources[work.target],
-            let source = purges.first(where: { $0.target == name })
+        // Nearly nobody has such stores; they cost the others nothing.
+        guard !environment.keySources.isEmpty, let name = environment.keySources[work.store],
+            let source = purges.first(where: { $0.store == name })
         else { return false }
         return source.step == .waiting || (step == .verified && source.step == .purged)
     }
 
     /// An account goes last: without it the user cannot sign in while data of theirs stays.
     private func isBehindOthers(_ work: PurgeWork, _ environment: Environment) -> Bool {
-        guard !environment.lastTargets.isEmpty, environment.lastTargets.contains(work.target) else {
+        guard !environment.lastStores.isEmpty, environment.lastStores.contains(work.store) else {
             return false
         }
         return purges.contains {
-            $0.step == .waiting && !environment.lastTargets.contains($0.target)
+            $0.step == .waiting && !environment.lastStores.contains($0.store)
         }
     }
 
-    private mutating func settleTarget(at index: Int, stage: Stage, _ decision: inout Decision) {
-        let target = purges[index].target
+    private mutating func settleStore(at index: Int, stage: Stage, _ decision: inout Decision) {
+        let store = purges[index].store
         var outlook = Outlook()
         if purges[index].isBusy {
             outlook.isBusy = true
-        } else if decision.environment.pausedTargets.contains(target) {
-            outlook.notePark(.targetPaused)
+        } else if decision.environment.pausedStores.contains(store) {
+            outlook.notePark(.storePaused)
         } else if let retryAt = purges[index].retry.wait(at: decision.now) {
             outlook.noteWait(until: retryAt)
         } else {
             purges[index].begin(at: decision.now)
             outlook.isBusy = true
-            decision.effects.append(stage == .purging ? .purge(target) : .verify(target))
+            decision.effects.append(stage == .purging ? .purge(store) : .verify(store))
         }
         adopt(outlook, stage: stage, now: decision.now)
     }

@@ -54,7 +54,7 @@ package struct Request: Hashable, Sendable {
         deadlineAt: WallTime,
         providerFilter: Set<ProviderName>? = nil,
         identities: [IdentitySnapshot],
-        targets: [TargetName],
+        stores: [StoreName],
         directory: ProviderName? = nil
     ) {
         (self.id, self.kind) = (id, kind)
@@ -65,14 +65,14 @@ package struct Request: Hashable, Sendable {
         lookup = kind == .deleteAccount ? directory.map(LookupWork.init) : nil
         revocations = identities.filter { providerFilter?.contains($0.provider) ?? true }
             .map(Revocation.init)
-        purges = kind == .deleteAccount ? targets.map(PurgeWork.init) : []
+        purges = kind == .deleteAccount ? stores.map(PurgeWork.init) : []
         dueAt = notBefore
     }
 
     /// Rows newer than this belong to a later life of the account and are never touched.
     package var cutoff: WallTime { min(createdAt, acceptedAt) }
 
-    /// The same in one target: what a backup brought back is no later life.
+    /// The same in one store: what a backup brought back is no later life.
     package func cutoff(in work: PurgeWork?) -> WallTime {
         max(cutoff, work?.restoredAt ?? cutoff)
     }

@@ -5,11 +5,11 @@ package enum RequestEffect: Hashable, Sendable {
     case revoke(IdentityID, CredentialID)
     case confirm(IdentityID, CredentialID)
     case plan
-    case purge(TargetName)
-    case verify(TargetName)
+    case purge(StoreName)
+    case verify(StoreName)
     /// Configuration is refused there: pause it for everybody and alarm.
     case pauseProvider(ProviderName)
-    case pauseTarget(TargetName)
+    case pauseStore(StoreName)
     case announce(Announcement)
 }
 
@@ -25,8 +25,8 @@ package enum Announcement: Hashable, Sendable {
     case approved
     case planChanged
     case purgeStarted
-    case remainingRows(TargetName)
-    case blocked(TargetName, Obstacle)
+    case remainingRows(StoreName)
+    case blocked(StoreName, Obstacle)
     case completed
     /// It is completed, and all that there was of the user is newer than it.
     case nothingErased
@@ -43,8 +43,8 @@ package enum RequestEvent: Hashable, Sendable {
     case revoked(IdentityID, CredentialID, RevokeAnswer)
     case confirmed(IdentityID, CredentialID, CheckAnswer)
     case planned(PlanResult)
-    case purged(TargetName, PurgeAnswer)
-    case verified(TargetName, VerifyAnswer)
+    case purged(StoreName, PurgeAnswer)
+    case verified(StoreName, VerifyAnswer)
     /// A queued call was not made after all; no attempt is counted, and no try before `until`.
     case postponed(RequestEffect, until: WallTime)
     /// A `delete_account` of the same user took over what this `revoke_tokens` would have done.
@@ -61,8 +61,8 @@ package enum RequestEvent: Hashable, Sendable {
     /// An operator ends every open revocation as `abandoned`, or goes on without any identity.
     case abandon
     case quarantine
-    /// These targets were restored from backups; what a store dates up to then came with them.
-    case restored(Set<TargetName>, at: WallTime?)
+    /// These stores were restored from backups; what a store dates up to then came with them.
+    case restored(Set<StoreName>, at: WallTime?)
 }
 
 /// Why an operation on a request was refused; `rawValue` is the problem code on the wire.

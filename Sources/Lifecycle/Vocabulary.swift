@@ -82,7 +82,7 @@ package enum ParkReason: String, Sendable, CaseIterable {
     case providerPaused = "provider_paused"
     /// The configuration lacks the provider or directory.
     case unknownProvider = "unknown_provider"
-    case targetPaused = "target_paused"
+    case storePaused = "store_paused"
     case vaultSealed = "vault_sealed"
     case onHold = "on_hold"
     case awaitingApproval = "awaiting_approval"
@@ -109,7 +109,7 @@ package enum ParkReason: String, Sendable, CaseIterable {
         case .vaultSealed, .awaitingApproval, .sharedIdentity, .needsReauthentication,
             .awaitingSpool, .awaitingCredentials, .clockBehind, .withoutKeys, .unknownProvider:
             true
-        case .providerPaused, .targetPaused, .onHold, .massDeletionGuard, .quarantined: false
+        case .providerPaused, .storePaused, .onHold, .massDeletionGuard, .quarantined: false
         }
     }
 }

@@ -124,7 +124,7 @@ enum JournalMessage {
         // NotificationEffect, pauses
         "reported": "the policy is to report it",
         "misconfigured": "it refuses the service itself",
-        "target_paused.misconfigured": "it does not fit its configuration",
+        "store_paused.misconfigured": "it does not fit its configuration",
         // MessageFailure
         "messages_failing.refused": "it refuses them",
         "messages_given_up.refused": "it refuses them",
@@ -152,7 +152,7 @@ enum JournalMessage {
 package enum JournalField: String, Sendable, CaseIterable {
     case requestID = "request.id"
     case provider
-    case target
+    case store
     case subscriber
     case step
     case state

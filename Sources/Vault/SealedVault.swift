@@ -296,7 +296,7 @@ extension SealedVault {
     }
 
     private static func bound(_ request: RequestID, _ name: KeyName, _ keyID: String) -> [UInt8] {
-        bound("found keys", request, [name.target.rawValue, name.key], keyID)
+        bound("found keys", request, [name.store.rawValue, name.key], keyID)
     }
 
     private static func bound(

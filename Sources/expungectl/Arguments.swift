@@ -19,7 +19,7 @@ extension UserID: ExpressibleByArgument {
     }
 }
 
-/// The configured name of a provider or target, or the name of a hold.
+/// The configured name of a provider or store, or the name of a hold.
 struct NameArgument: ExpressibleByArgument {
     let name: String
 
@@ -38,8 +38,8 @@ extension ProviderName: ExpressibleByArgument {
     }
 }
 
-extension TargetName: ExpressibleByArgument {
-    package static var defaultCompletionKind: CompletionKind { LiveValues.targets }
+extension StoreName: ExpressibleByArgument {
+    package static var defaultCompletionKind: CompletionKind { LiveValues.stores }
 
     package init?(argument: String) {
         guard let name = PathText.componentName(argument) else { return nil }

@@ -48,14 +48,14 @@ enum CommandStatus: Int32, Error, CaseIterable {
         case .success: "done; with --wait: the request completed"
         case .failure: "something failed; stderr says what"
         case .usage: "wrong usage"
-        case .notFound: "no such request, identity, provider or target"
+        case .notFound: "no such request, identity, provider or store"
         case .conflict: "not possible in this state"
         case .unreachable: "the service cannot be reached"
         case .parked: "with --wait: the request is parked and waits for an event"
         case .rejected: "with --wait: the request was rejected"
         case .cancelled: "with --wait: the request was cancelled"
         case .damaged: "the ledger does not match its checkpoints"
-        case .uncovered: "a target holds unmapped data, or a foreign key stops deletions"
+        case .uncovered: "a store holds unmapped data, or a foreign key stops deletions"
         case .timedOut: "with --timeout: the request has not ended in time and continues"
         case .unexamined: "a check or a support bundle is not complete"
         }
@@ -124,9 +124,9 @@ extension ControlClientError {
         .requestNotFound: "find requests with: expungectl list",
         .identityNotFound: "find identities with: expungectl identities USER",
         .notificationsOff: "set the key notifications of the provider; see expunged.conf(5)",
-        .holdNotFound: "find holds on targets and users with: expungectl holds; others: show ID",
+        .holdNotFound: "find holds on stores and users with: expungectl holds; others: show ID",
         .unknownProvider: "find providers with: expungectl providers",
-        .unknownTarget: "find targets with: expungectl targets",
+        .unknownStore: "find stores with: expungectl stores",
         .forbidden: "use the operators' socket: --socket /run/expunged/control.sock",
         .idempotencyConflict: "use a new --idempotency-key for a different request",
         .clientIDRequired: "name it with --client-id",

@@ -37,7 +37,7 @@ struct Expungectl: AsyncParsableCommand {
                 name: "Service:",
                 subcommands: [
                     Status.self, Watch.self, Report.self, Doctor.self, Config.self,
-                    SupportBundle.self, Providers.self, Targets.self, Holds.self, Hosts.self,
+                    SupportBundle.self, Providers.self, Stores.self, Holds.self, Hosts.self,
                     Intake.self, Guard.self,
                     Messages.self, Vault.self, Ledger.self, Replay.self, Reload.self, Metrics.self,
                 ]

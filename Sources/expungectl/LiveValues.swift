@@ -20,7 +20,7 @@ enum LiveValues {
     static let providers = values { client, _ in
         try await client.call(.providers).items.map(\.name)
     }
-    static let targets = values { client, _ in try await client.call(.targets).items.map(\.name) }
+    static let stores = values { client, _ in try await client.call(.stores).items.map(\.name) }
     static let holds = values { client, _ in try await client.call(.holds).items.map(\.name) }
 
     private static func matching(
@@ -67,7 +67,7 @@ extension WireRequest {
     fileprivate var isOpen: Bool { ![.completed, .cancelled, .rejected].contains(state.known) }
 
     fileprivate var isBeforePurge: Bool {
-        isOpen && ![.purging, .verifying].contains(state.known) && !waits(for: .targetPaused)
+        isOpen && ![.purging, .verifying].contains(state.known) && !waits(for: .storePaused)
             && !waits(for: .withoutKeys)
     }
 

@@ -44,7 +44,7 @@ extension ControlSuite {
             Body(type: CredentialInput.self, others: ["kind": "refresh_token", "secret": "s"]) {
                 _ = try CredentialInput(body: $0)
             },
-            Body(type: HoldInput.self, others: ["target": "t", "table": "t", "where": ["a=b"]]) {
+            Body(type: HoldInput.self, others: ["store": "t", "table": "t", "where": ["a=b"]]) {
                 _ = try HoldInput(body: $0)
             },
             Body(type: OverrideInput.self, others: .object([])) { _ = try OverrideInput(body: $0) },
@@ -53,7 +53,7 @@ extension ControlSuite {
             Body(type: ReauthorizeInput.self, others: ["provider": "apple", "code": "c"]) {
                 _ = try ReauthorizeInput(body: $0)
             },
-            Body(type: ReplayTerms.self, others: ["since": time, "target": "t", "drill": true]) {
+            Body(type: ReplayTerms.self, others: ["since": time, "store": "t", "drill": true]) {
                 _ = try ReplayTerms(body: $0)
             },
             Body(type: SubmissionOptions.self, others: .object([]), place: "options") {

@@ -56,13 +56,13 @@ extension ControlSuite {
                     #expect(try await client.call(.holdUser(user, reason: "case-7")).isHeld)
                     #expect(try await !client.call(.releaseUser(user)).isHeld)
                     #expect(try await client.call(.providers).items.count == 1)
-                    #expect(try await client.call(.targets).items.count == 1)
+                    #expect(try await client.call(.stores).items.count == 1)
                     for action in ComponentAction.allCases {
                         _ = try await client.call(.control(action, provider: ProviderName("apple")))
-                        _ = try await client.call(.control(action, target: TargetName("app-db")))
+                        _ = try await client.call(.control(action, store: StoreName("app-db")))
                     }
                     let asked = SuggestInput(userTable: "users.id")
-                    _ = try await client.call(.suggest(asked, target: TargetName("app-db")))
+                    _ = try await client.call(.suggest(asked, store: StoreName("app-db")))
                     try await Self.callService(client)
                 }
             }
@@ -81,7 +81,7 @@ extension ControlSuite {
             #expect(try await client.call(.messages(MessageQuery())).items == [Samples.message])
             #expect(try await client.call(.redeliver(Samples.message.id)) == Samples.message)
             let hold = HoldInput(
-                target: TargetName("app-db"),
+                store: StoreName("app-db"),
                 rows: Samples.heldRows,
                 reason: "case 7"
             )

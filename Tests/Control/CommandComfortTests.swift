@@ -92,7 +92,7 @@ extension ControlSuite {
         @Test func `lines about requests have 80 columns, whatever the user id`() async throws {
             var blocked = Self.request(0x8200_0000_0000_0001, .purging)
             blocked.detail = nil
-            blocked.blockedBy = [WireBlock(target: "app-db", error: "blocked_by_trigger")]
+            blocked.blockedBy = [WireBlock(store: "app-db", error: "blocked_by_trigger")]
             let requests = [
                 Self.request(0x8000_0000_0000_0001), Self.request(0x8100_0000_0000_0001, .revoking),
                 blocked,
@@ -139,7 +139,7 @@ extension ControlSuite {
 
         @Test func `watch prints one frame of 80 columns without colors`() async throws {
             let backend = FakeBackend(
-                expecting: [.status, .listProviders, .listTargets, .listRequests]
+                expecting: [.status, .listProviders, .listStores, .listRequests]
             )
             try await TestServer.run(backend) { server in
                 let outcome = try await ProgramRun.run(
@@ -149,7 +149,7 @@ extension ControlSuite {
                 #expect(outcome.code == 0 && outcome.err.isEmpty)
                 for text in [
                     "\nalarms  ", "open    3 parked, 12 revoking\n",
-                    "oldest  01900000-0000-7001, ", "PROVIDER  STATE", "TARGET  STATE",
+                    "oldest  01900000-0000-7001, ", "PROVIDER  STATE", "STORE  STATE",
                     "broken (breaker)", "ID                  KIND",
                 ] { #expect(outcome.out.contains(text), "\(text) in \(outcome.out)") }
                 #expect(!outcome.out.contains("\u{1b}"))
@@ -178,7 +178,7 @@ extension ControlSuite {
                 (.accepted, nil, ["show", "cancel", "retry", "hold", "abandon"]),
                 (.purging, nil, ["show", "retry", "hold"]),
                 (.parked, "on_hold", ["show", "cancel", "retry", "hold", "release", "abandon"]),
-                (.parked, "target_paused", ["show", "retry", "hold"]),
+                (.parked, "store_paused", ["show", "retry", "hold"]),
                 (.parked, "without_keys", ["show", "retry", "hold", "abandon"]),
                 (
                     .parked, "awaiting_approval",

@@ -78,7 +78,7 @@ extension ControlSuite {
                 (["help", "--json", "stauts"], 64, "'stauts' is no command of expungectl"),
                 (["list", "--limit", "0", "--json"], 64, "--limit must be 1 to 1000"),
                 (["report", "--csv", "--json"], 64, "choose one of --html, --csv and --json"),
-                (["hold", "--json"], 64, "name either a request, a --user or a --target"),
+                (["hold", "--json"], 64, "name either a request, a --user or a --store"),
                 (
                     ["status", "--json"], 5,
                     "cannot reach the daemon at '/nowhere/control.sock' (unreachable)"

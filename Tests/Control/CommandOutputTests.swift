@@ -10,8 +10,8 @@ extension ControlSuite {
     @Suite struct CommandOutputTests {
         private static let id = Samples.requestID.description
 
-        @Test(arguments: ["providers", "targets"])
-        func `providers and targets are shown and acted on`(_ plural: String) async throws {
+        @Test(arguments: ["providers", "stores"])
+        func `providers and stores are shown and acted on`(_ plural: String) async throws {
             let backend = FakeBackend(expecting: Set(Operation.allCases))
             try await TestServer.run(backend) { server in
                 for words in [[plural], [plural, "pause", "x"], [plural, "check", "x"]] {
@@ -23,11 +23,11 @@ extension ControlSuite {
             #expect(backend.calls.count == 3)
         }
 
-        @Test func `a check of all targets names what no rule deals with`() async throws {
-            let backend = FakeBackend(expecting: [.checkTarget, .listTargets])
+        @Test func `a check of all stores names what no rule deals with`() async throws {
+            let backend = FakeBackend(expecting: [.checkStore, .listStores])
             try await TestServer.run(backend) { server in
                 let one = try await ProgramRun.run(
-                    ["targets", "check", "app-db"],
+                    ["stores", "check", "app-db"],
                     socket: server.controlPath
                 )
                 #expect(one.code == 14)
@@ -39,31 +39,31 @@ extension ControlSuite {
                     )
                 )
                 let all = try await ProgramRun.run(
-                    ["targets", "check"],
+                    ["stores", "check"],
                     socket: server.controlPath
                 )
                 #expect(all.out.contains("NAME") && !all.out.contains("finding"))
             }
-            #expect(backend.calls.map(\.operation).prefix(2) == [.checkTarget, .listTargets])
+            #expect(backend.calls.map(\.operation).prefix(2) == [.checkStore, .listStores])
         }
 
         @Test func `suggested rules are printed as a file`() async throws {
             let backend = FakeBackend(expecting: [.suggestRules])
             try await TestServer.run(backend) { server in
                 let made = try await ProgramRun.run(
-                    ["targets", "suggest", "app-db", "--user-table", "users.id"],
+                    ["stores", "suggest", "app-db", "--user-table", "users.id"],
                     socket: server.controlPath
                 )
-                #expect(made.code == 0 && made.out == "[[target]]\n")
+                #expect(made.code == 0 && made.out == "[[store]]\n")
             }
             #expect(backend.calls.map(\.facts) == ["users.id"])
         }
 
         @Test func `what a check advises is printed, and changes no exit code`() async throws {
-            let backend = FakeBackend(expecting: [.checkTarget])
+            let backend = FakeBackend(expecting: [.checkStore])
             let advice = "column 'editor' of table 'posts' has no index"
             try await TestServer.run(backend) { server in
-                let check = ["targets", "check", "cache"]
+                let check = ["stores", "check", "cache"]
                 let told = try await ProgramRun.run(check, socket: server.controlPath)
                 #expect(told.code == 0 && told.err.isEmpty)
                 #expect(told.out.hasSuffix("\nadvice: \(advice)\n"))
@@ -192,13 +192,13 @@ extension ControlSuite {
             let found = Obstacle(kind, at: "posts", name: "author")
             var step = WireStep(name: "purge app-db", kind: .purge, state: .retrying)
             step.attempts = tries
-            step.target = "app-db"
+            step.store = "app-db"
             step.lastError = kind.rawValue
             step.obstacle = found.text
             step.retryAt = Samples.time + .seconds(60 * tries)
             var request = Samples.request(.purging)
             request.updatedAt = Samples.time + .seconds(tries)
-            request.blockedBy = [WireBlock(target: "app-db", error: kind.rawValue)]
+            request.blockedBy = [WireBlock(store: "app-db", error: kind.rawValue)]
             request.steps = [step]
             return request
         }
@@ -224,7 +224,7 @@ extension ControlSuite {
                         : "; then: expungectl retry \(Self.id)"
                             + (kind == .spelling ? "; or submit the id as" : "\n"),
                 ] { #expect(outcome.out.contains(text), "\(text) in \(outcome.out)") }
-                #expect(!outcome.out.contains("expungectl targets check"))
+                #expect(!outcome.out.contains("expungectl stores check"))
             }
         }
 

@@ -31,7 +31,7 @@ extension ControlSuite {
             """
 
         private static let holdTable = """
-            NAME    TARGET  ROWS                                       SINCE                     \
+            NAME    STORE  ROWS                                       SINCE                     \
             BY UID  REASON
             case-7  app-db  orders where status=disputed, status=open  2026-11-21T08:00:00\
             .000Z  1000    case 7
@@ -39,7 +39,7 @@ extension ControlSuite {
             """
 
         private static let holdList = """
-            NAME      TARGET  ROWS                                       SINCE                     \
+            NAME      STORE  ROWS                                       SINCE                     \
             BY UID  REASON
             case-7    app-db  orders where status=disputed, status=open  2026-11-21T08:00:00\
             .000Z  1000    case 7
@@ -59,7 +59,7 @@ extension ControlSuite {
             since       2026-11-21T08:00:00.000Z
             tombstones  7
             reopened    2
-            TARGET  FOUND  ERASED  ROWS  LEFT  CAUSE
+            STORE  FOUND  ERASED  ROWS  LEFT  CAUSE
             app-db  3      2       40    1     remaining_rows: why
 
             """
@@ -90,14 +90,14 @@ extension ControlSuite {
                 REVOKE AT  CLIENT           IDENTITY
                 apple      com.example.app  \(identity)
 
-                TARGET  ITEM    ACTION     COUNT       NEWER  UNDATED         KEPT BECAUSE  COLUMNS
+                STORE  ITEM    ACTION     COUNT       NEWER  UNDATED         KEPT BECAUSE  COLUMNS
                 app-db  posts   delete     12 or more  0      2               -             -
                 app-db  bills   keep       3           1      0               tax           -
                 app-db  likes   delete     4           0      all, no cutoff  -             -
                 app-db  orders  anonymize  2           0      0               tax           \(masks)
                 cache   -       -          unknown     -      -               -             -
 
-                TARGET  RULE                                SETTINGS
+                STORE  RULE                                SETTINGS
                 app-db  table posts (author_id)             action = "delete"
                 app-db  table shop.Orders (buyer)           action = "anonymize"
                 app-db  table shop.Orders (buyer) set name  strategy = "null"
@@ -251,16 +251,16 @@ extension ControlSuite {
                 out: guardLine + "\n"
             ),
             Session(
-                line: "hold --target app-db --reason case-7",
-                operation: .holdTarget,
-                facts: "app-db {\"target\":\"app-db\",\"reason\":\"case-7\"}",
+                line: "hold --store app-db --reason case-7",
+                operation: .holdStore,
+                facts: "app-db {\"store\":\"app-db\",\"reason\":\"case-7\"}",
                 out: holdTable
             ),
             Session(
-                line: "hold --target app-db --table orders --where status=disputed"
+                line: "hold --store app-db --table orders --where status=disputed"
                     + " --where status=open --name case-7",
-                operation: .holdTarget,
-                facts: "case-7 {\"target\":\"app-db\",\"table\":\"orders\","
+                operation: .holdStore,
+                facts: "case-7 {\"store\":\"app-db\",\"table\":\"orders\","
                     + "\"where\":[\"status=disputed\",\"status=open\"]}",
                 out: holdTable
             ),
@@ -285,7 +285,7 @@ extension ControlSuite {
                 out: "released\n"
             ),
             Session(
-                line: "replay --since 2026-11-21T08:00:00Z --target app-db --drill",
+                line: "replay --since 2026-11-21T08:00:00Z --store app-db --drill",
                 operation: .startReplay,
                 facts: "2026-11-21T08:00:00.000Z app-db true",
                 out: replayReport,

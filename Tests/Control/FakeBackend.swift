@@ -274,33 +274,33 @@ final class FakeBackend: ControlBackend {
         return Samples.health(provider.rawValue)
     }
 
-    func targets(caller: Caller) async throws(ControlProblem) -> WireList<WireHealth> {
-        try note(.listTargets, caller)
+    func stores(caller: Caller) async throws(ControlProblem) -> WireList<WireHealth> {
+        try note(.listStores, caller)
         return WireList([Samples.health("app-db")])
     }
 
     func control(
         _ action: ComponentAction,
-        target: TargetName,
+        store: StoreName,
         caller: Caller
     )
         async throws(ControlProblem) -> WireHealth
     {
         switch action {
-        case .check: try note(.checkTarget, caller)
-        case .pause: try note(.pauseTarget, caller)
-        case .resume: try note(.resumeTarget, caller)
+        case .check: try note(.checkStore, caller)
+        case .pause: try note(.pauseStore, caller)
+        case .resume: try note(.resumeStore, caller)
         }
-        return Samples.health(target.rawValue)
+        return Samples.health(store.rawValue)
     }
 
     func suggest(
         _ input: SuggestInput,
-        target: TargetName,
+        store: StoreName,
         caller: Caller
     ) async throws(ControlProblem) -> WireSuggestion {
         try note(.suggestRules, caller, input.userTable ?? "")
-        return WireSuggestion(name: target.rawValue, configuration: "[[target]]\n")
+        return WireSuggestion(name: store.rawValue, configuration: "[[store]]\n")
     }
 
     func setIntake(isPaused: Bool, caller: Caller) async throws(ControlProblem) -> WireStatus {
@@ -333,7 +333,7 @@ final class FakeBackend: ControlBackend {
         _ input: HoldInput,
         caller: Caller
     ) async throws(ControlProblem) -> WireHold {
-        try note(.holdTarget, caller, "\(name) \(String(decoding: input.body, as: UTF8.self))")
+        try note(.holdStore, caller, "\(name) \(String(decoding: input.body, as: UTF8.self))")
         return Samples.hold
     }
 
@@ -391,7 +391,7 @@ final class FakeBackend: ControlBackend {
         _ input: ReplayTerms,
         caller: Caller
     ) async throws(ControlProblem) -> WireReplay {
-        let facts = "\(input.since.rfc3339) \(input.target?.rawValue ?? "-") \(input.isDrill)"
+        let facts = "\(input.since.rfc3339) \(input.store?.rawValue ?? "-") \(input.isDrill)"
         try note(.startReplay, caller, facts)
         if let onReplay { return onReplay(input) }
         var replay = Samples.replay

@@ -27,9 +27,9 @@ extension ControlSuite {
 
         @Test(
             arguments: [
-                (["explode"], "has no 'explode'"), (["targets", "chek", "X"], "has no 'chek'"),
+                (["explode"], "has no 'explode'"), (["stores", "chek", "X"], "has no 'chek'"),
                 (["show", "X", "Y"], "takes 1"), (["list", "--stat", "X"], "has no '--stat'"),
-                (["abandon", "X"], "wants '--reason'"), (["targets", "check", "X"], nil),
+                (["abandon", "X"], "wants '--reason'"), (["stores", "check", "X"], nil),
                 (["abandon", "X", "--reason", "X"], nil), (["replay", "--since", "X"], nil),
             ] as [([String], String?)]
         )

@@ -13,7 +13,7 @@ extension ControlSuite {
                 ]
             )
             for rows in [nil, Samples.heldRows, odd] {
-                let input = HoldInput(target: TargetName("app-db"), rows: rows, reason: "case 7")
+                let input = HoldInput(store: StoreName("app-db"), rows: rows, reason: "case 7")
                 #expect(try HoldInput(body: input.body) == input)
             }
             #expect(try OverrideInput(body: OverrideInput(count: 7).body).count == 7)
@@ -21,12 +21,12 @@ extension ControlSuite {
         }
 
         @Test(arguments: [
-            #"{}"#, #"{"target":"a b"}"#, #"{"target":"a","where":["x=1"]}"#,
-            #"{"target":"a","table":"t"}"#, #"{"target":"a","table":"t","where":["x"]}"#,
-            #"{"target":"a","table":"t","where":["=1"]}"#,
-            #"{"target":"a","table":"t","where":["x=\u0007"]}"#,
-            #"{"target":"a","table":"t","where":"x=1"}"#,
-            #"{"target":"a","table":"t","where":[1]}"#,
+            #"{}"#, #"{"store":"a b"}"#, #"{"store":"a","where":["x=1"]}"#,
+            #"{"store":"a","table":"t"}"#, #"{"store":"a","table":"t","where":["x"]}"#,
+            #"{"store":"a","table":"t","where":["=1"]}"#,
+            #"{"store":"a","table":"t","where":["x=\u0007"]}"#,
+            #"{"store":"a","table":"t","where":"x=1"}"#,
+            #"{"store":"a","table":"t","where":[1]}"#,
         ])
         func `a hold that says too little or too much is refused`(_ body: String) {
             #expect(throws: ControlProblem.self) { _ = try HoldInput(body: Array(body.utf8)) }

@@ -113,7 +113,7 @@ extension ControlSuite {
         @Test func `a body has what was given, and no more`() throws {
             let user = try #require(UserID("a"))
             let (apple, secret) = (ProviderName("apple"), Secret("s"))
-            var terms = ReplayTerms(since: Samples.time, target: TargetName("db"))
+            var terms = ReplayTerms(since: Samples.time, store: StoreName("db"))
             (terms.isDrill, terms.copy, terms.id) = (true, "c", "i")
             var proof = ReauthorizeInput(provider: apple)
             proof.code = secret
@@ -134,7 +134,7 @@ extension ControlSuite {
                 (proof.body, #"{"provider":"apple","code":"s"}"#),
                 (
                     terms.body,
-                    #"{"since":"\#(Samples.time)","target":"db","drill":true,"copy":"c","id":"i"}"#
+                    #"{"since":"\#(Samples.time)","store":"db","drill":true,"copy":"c","id":"i"}"#
                 ),
                 (
                     submission.body,

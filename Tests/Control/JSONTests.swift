@@ -89,7 +89,7 @@ extension ControlSuite {
             try expectDocumented(report.kept[0])
             try expectDocumented(report.copies[0])
             try expectDocumented(report.holds)
-            try expectDocumented(report.holds.targets[0])
+            try expectDocumented(report.holds.stores[0])
             try expectDocumented(report.recipients[0])
         }
 
@@ -106,7 +106,7 @@ extension ControlSuite {
             try expectDocumented(Samples.fullEvent)
             try expectDocumented(Samples.guardState)
             try expectDocumented(Samples.replay)
-            try expectDocumented(Samples.replay.targets[0])
+            try expectDocumented(Samples.replay.stores[0])
             var ledger = Samples.damagedLedger
             ledger.checkpoint = Samples.ledger.checkpoint
             ledger.checkpointAt = Samples.time
@@ -128,9 +128,9 @@ extension ControlSuite {
             try expectDocumented(Samples.notificationStatus)
             try expectDocumented(Samples.plan)
             for identity in Samples.plan.identities { try expectDocumented(identity) }
-            try expectDocumented(Samples.plan.targets[0])
-            try expectDocumented(Samples.plan.targets[0].items[1])
-            try expectDocumented(Samples.plan.targets[0].rules[0])
+            try expectDocumented(Samples.plan.stores[0])
+            try expectDocumented(Samples.plan.stores[0].items[1])
+            try expectDocumented(Samples.plan.stores[0].rules[0])
             var change = Samples.plan.changes[1]
             change.provider = "apple"
             change.rule = "table posts (author_id)"

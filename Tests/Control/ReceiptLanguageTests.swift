@@ -26,7 +26,7 @@ extension ControlSuite {
             )
         }
 
-        private static var targets: JSONValue {
+        private static var stores: JSONValue {
             let copies = ResidualTexts.templates.map { id, template -> JSONValue in
                 let text = ResidualPhrase.filled(template, "7")
                 return [
@@ -42,14 +42,14 @@ extension ControlSuite {
             }
             return [
                 [
-                    "target": "a", "verified": true, "verified_at": time, "counts": "at_least",
+                    "store": "a", "verified": true, "verified_at": time, "counts": "at_least",
                     "tables": .array(tables), "residual_copies": .array(copies),
                     "backups_kept_until": time, "erasure_horizon": time,
                 ],
-                ["target": "b", "not_looked_for": "no key led into this store"],
-                ["target": "c", "accepted_until": time],
+                ["store": "b", "not_looked_for": "no key led into this store"],
+                ["store": "c", "accepted_until": time],
                 [
-                    "target": "d", "tables": [["table": "t", "rows": 0, "newer_rows": 2]],
+                    "store": "d", "tables": [["table": "t", "rows": 0, "newer_rows": 2]],
                 ],
             ]
         }
@@ -64,7 +64,7 @@ extension ControlSuite {
                 ]
             return .array(
                 reasons.map { reason -> JSONValue in
-                    ["target": "a", "table": "t", "rows": 1, "reason": .string(reason)]
+                    ["store": "a", "table": "t", "rows": 1, "reason": .string(reason)]
                 }
             )
         }
@@ -73,7 +73,7 @@ extension ControlSuite {
         private static var receipt: JSONValue {
             let scope =
                 ReceiptPhrase.scope.map { $0.text(in: .english) } + [
-                    "the target 'late': it was configured when the purge had begun already"
+                    "the store 'late': it was configured when the purge had begun already"
                 ]
             let known: [ReceiptSentence] = [.linkCut, .credentialRefused]
             let addenda = known.map { sentence -> JSONValue in
@@ -89,7 +89,7 @@ extension ControlSuite {
                 "request_id": "r", "kind": "delete_account", "summary": "An English sentence.",
                 "created_at": time, "purge_started_at": time, "completed_at": time,
                 "controller": ["name": "N", "contact": "C"], "identities": identities,
-                "targets": targets, "not_erased": notErased, "erasure_horizon": time,
+                "stores": stores, "not_erased": notErased, "erasure_horizon": time,
                 "not_in_scope": .array(scope.map { .string($0) }), "addenda": .array(addenda),
                 "rechecks": .array(rechecks), "next_recheck_at": time, "data_returned_at": time,
                 "recipients": [["name": "N", "contact": "C", "purpose": "P"]],
@@ -171,9 +171,9 @@ extension ControlSuite {
         @Test func `a table where nothing led to the user's rows is named as not searched`() {
             let action = "\(PurgeCounts.Action.unreached("email via users.email"))"
             let receipt: JSONValue = [
-                "targets": [
+                "stores": [
                     [
-                        "target": "app-db", "verified": false, "not_looked_for": "gone",
+                        "store": "app-db", "verified": false, "not_looked_for": "gone",
                         "tables": [
                             ["table": "letters", "action": "delete", "rows": 0, "newer_rows": 0],
                             [
@@ -195,14 +195,14 @@ extension ControlSuite {
         @Test func `what no rule reaches is named, and so is a store that was not examined`() {
             let receipt: JSONValue = [
                 "identities": [],
-                "targets": [
+                "stores": [
                     [
-                        "target": "app-db", "verified": true, "searched_on": "2027-01-15",
+                        "store": "app-db", "verified": true, "searched_on": "2027-01-15",
                         "unmapped": ["logs.actor"], "unmapped_more": 2,
                         "unexamined": ["letters"], "unexamined_more": 0, "tables": [],
                     ],
-                    ["target": "files", "verified": true, "tables": []],
-                    ["target": "crm", "verified": true, "searchable": false, "tables": []],
+                    ["store": "files", "verified": true, "tables": []],
+                    ["store": "crm", "verified": true, "searchable": false, "tables": []],
                 ],
             ]
             for language in MessageLanguage.allCases {
@@ -211,7 +211,7 @@ extension ControlSuite {
                     let text = ReceiptPage.escaped(phrase.text(in: language))
                     return page.contains(text.replacing("%", with: value))
                 }
-                let more = "+2 (expungectl targets check)"
+                let more = "+2 (expungectl stores check)"
                 #expect(has(.notSearched, "app-db (logs.actor, \(more))"), "\(language)")
                 #expect(has(.notExamined, "app-db (letters)"), "\(language)")
                 // The service's own summary has it in English.
@@ -230,7 +230,7 @@ extension ControlSuite {
                 "identities": [identity],
                 "not_erased": [
                     [
-                        "target": "a", "table": "t", "columns": ["b", "c"], "rows": 1,
+                        "store": "a", "table": "t", "columns": ["b", "c"], "rows": 1,
                         "reason": "kept: § 147",
                     ]
                 ],

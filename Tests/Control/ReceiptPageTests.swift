@@ -33,10 +33,10 @@ extension ControlSuite {
                     ])
                 ),
                 .init(
-                    "targets",
+                    "stores",
                     .array([
                         .object([
-                            .init("target", .string(hostile)),
+                            .init("store", .string(hostile)),
                             .init("verified", .bool(true)),
                             .init("erasure_horizon", .string("2027-01-01T00:00:00.000Z")),
                             .init(
@@ -72,10 +72,10 @@ extension ControlSuite {
                 let entry = JSONValue.object([
                     .init("action", .string(action)), .init("rows", .integer(7)),
                 ])
-                let target = JSONValue.object([
+                let store = JSONValue.object([
                     .init("counts", .string("at_least")), .init("tables", .array([entry])),
                 ])
-                let receipt = JSONValue.object([.init("targets", .array([target]))])
+                let receipt = JSONValue.object([.init("stores", .array([store]))])
                 return ReceiptPage(receipt: receipt).html
             }
             #expect(page("delete").contains(">at least 7</td>"))
@@ -139,9 +139,9 @@ extension ControlSuite {
                 let copy: JSONValue = [
                     "what": .string(template), "phrase": .string(id), "name": "<b>",
                 ]
-                let part: JSONValue = ["target": "db", "residual_copies": .array([copy])]
+                let part: JSONValue = ["store": "db", "residual_copies": .array([copy])]
                 let page = ReceiptPage(
-                    receipt: ["targets": .array([part])],
+                    receipt: ["stores": .array([part])],
                     language: .german
                 ).html
                 let german = try #require(translations[.german])
@@ -150,7 +150,7 @@ extension ControlSuite {
         }
 
         @Test func `a store that came too late is named in the page's language`() {
-            let line = "the target 'late-db': it was configured when the purge had begun already"
+            let line = "the store 'late-db': it was configured when the purge had begun already"
             let receipt: JSONValue = ["not_in_scope": .array([.string(line)])]
             let page = ReceiptPage(receipt: receipt, language: .french).html
             #expect(page.contains("le stockage « late-db » : il a été connecté"))
@@ -159,7 +159,7 @@ extension ControlSuite {
         @Test func `stores that came too late are in the summary of every language`() {
             let receipt: JSONValue = [
                 "identities": .array([]),
-                "not_in_scope": .array([.string("the target 'late': it was configured later")]),
+                "not_in_scope": .array([.string("the store 'late': it was configured later")]),
             ]
             for language in MessageLanguage.allCases where language != .english {
                 let page = ReceiptPage(receipt: receipt, language: language).html

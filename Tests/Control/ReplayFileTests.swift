@@ -8,7 +8,7 @@ extension ControlSuite {
     @Suite struct ReplayFileTests {
         private static let since = "2026-11-20T03:00:00Z"
 
-        @Test("a line means all targets, or with a name that one, and with a time its restoration")
+        @Test("a line means all stores, or with a name that one, and with a time its restoration")
         func lines() throws {
             let file = try ReplayFile(
                 Array(
@@ -24,13 +24,13 @@ extension ControlSuite {
             let since = try #require(WallTime(rfc3339: Self.since))
             var last = ReplayTerms(
                 since: try #require(WallTime(rfc3339: "2026-11-20T04:00:00Z")),
-                target: TargetName("uploads")
+                store: StoreName("uploads")
             )
             last.restoredAt = WallTime(rfc3339: "2026-11-21T08:00:00Z")
             #expect(
                 file.orders == [
                     ReplayTerms(since: since),
-                    ReplayTerms(since: since, target: TargetName("app-db")),
+                    ReplayTerms(since: since, store: StoreName("app-db")),
                     last,
                 ]
             )

@@ -99,7 +99,7 @@ extension ControlSuite {
                     "--hold user.AAE"
                 ),
                 (
-                    WireRequestHold(name: "case-7", target: "app-db"), "target app-db: case-7",
+                    WireRequestHold(name: "case-7", store: "app-db"), "store app-db: case-7",
                     "--hold case-7"
                 ),
             ]
@@ -126,13 +126,13 @@ extension ControlSuite {
         @Test(arguments: ParkReason.allCases)
         func `no hint of show leads back to it`(reason: ParkReason) {
             var step = WireStep(name: "purge app-db", kind: .purge, state: .parked, attempts: 1)
-            step.target = "app-db"
+            step.store = "app-db"
             var request = Samples.request(.parked, detail: reason.rawValue)
             for error in [reason.rawValue] + Obstacle.Kind.allCases.map(\.rawValue) {
                 step.lastError = error
                 request.steps = [step]
                 request.heldBy = request.heldBy == nil ? [WireRequestHold(reason: "case: 7")] : nil
-                request.blockedBy = [WireBlock(target: "app-db", error: error)]
+                request.blockedBy = [WireBlock(store: "app-db", error: error)]
                 let lines = RequestAdvice(request).lines
                 #expect(!lines.contains { $0.contains("expungectl show") }, "\(lines)")
             }

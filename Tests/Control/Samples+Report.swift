@@ -47,17 +47,17 @@ extension Samples {
         ]
         report.kept = [
             WireReportKept(
-                target: "app-db",
+                store: "app-db",
                 table: "bills",
                 reason: "kept: § 147 AO, \"ten\" years",
                 requests: 12,
                 rows: 48
             )
         ]
-        var copies = WireReportCopies(target: "uploads", what: "=soft-deleted objects")
+        var copies = WireReportCopies(store: "uploads", what: "=soft-deleted objects")
         (copies.requests, copies.isEndKnown, copies.until) = (9, true, time)
         report.copies = [copies]
-        report.holds.targets = [WireReportHold(target: "app-db", count: 1, since: time)]
+        report.holds.stores = [WireReportHold(store: "app-db", count: 1, since: time)]
         report.holds.users = 1
         report.recipients = [
             Recipient(name: "Analytics Inc.", contact: "dpo@a.example", purpose: "statistics")

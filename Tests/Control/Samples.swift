@@ -40,9 +40,9 @@ enum Samples {
         conditions: [RowFilter.Condition(column: "status", values: ["disputed", "open"])]
     )
     static let hold = WireHold(
-        TargetHold(
+        StoreHold(
             name: "case-7",
-            target: TargetName("app-db"),
+            store: StoreName("app-db"),
             rows: heldRows,
             reason: "case 7",
             since: time,
@@ -129,7 +129,7 @@ enum Samples {
     static var step: WireStep {
         var step = WireStep(name: "revoke apple", kind: .revoke, state: .done, attempts: 2)
         step.provider = "apple"
-        step.target = "app-db"
+        step.store = "app-db"
         step.verdict = "proven"
         step.lastError = "unreachable"
         step.answer = WireAnswer(answer)
@@ -157,9 +157,9 @@ enum Samples {
         var request = request(.parked, detail: "needs_reauthentication")
         request.heldBy = [
             WireRequestHold(), WireRequestHold(name: "user.AAE", reason: "case 7"),
-            WireRequestHold(name: "case-7", target: "app-db"),
+            WireRequestHold(name: "case-7", store: "app-db"),
         ]
-        request.blockedBy = [WireBlock(target: "app-db", error: "blocked_by_foreign_key")]
+        request.blockedBy = [WireBlock(store: "app-db", error: "blocked_by_foreign_key")]
         request.acceptedAt = time
         request.deadlineAt = time + .seconds(2_592_000)
         request.identities = [identity]
@@ -184,25 +184,25 @@ enum Samples {
     }
 
     static var replayOrder: ReplayTerms {
-        var order = ReplayTerms(since: time, target: TargetName("app-db"))
+        var order = ReplayTerms(since: time, store: StoreName("app-db"))
         order.id = "r-1"
         return order
     }
 
     static var replay: WireReplay {
-        var target = StoreReport(name: TargetName("app-db"))
-        target.found = 3
-        target.erased = 2
-        target.rows = 40
-        target.error = "remaining_rows"
-        target.newer = 1
-        target.detail = "why"
+        var store = StoreReport(name: StoreName("app-db"))
+        store.found = 3
+        store.erased = 2
+        store.rows = 40
+        store.error = "remaining_rows"
+        store.newer = 1
+        store.detail = "why"
         var replay = WireReplay(state: .incomplete)
         replay.since = time
         replay.id = "r-1"
         replay.tombstones = 7
         replay.reopened = 2
-        replay.targets = [target]
+        replay.stores = [store]
         return replay
     }
 
@@ -224,11 +224,11 @@ enum Samples {
         let orders = PlanItem(name: "orders", action: .anonymize, reason: "tax", count: 2)
         let parts = [
             PurgePlan.Part(
-                target: TargetName("app-db"),
+                store: StoreName("app-db"),
                 items: [posts, bills, likes, orders],
                 rules: [rule("delete")] + masks
             ),
-            PurgePlan.Part(target: TargetName("cache"), items: nil),
+            PurgePlan.Part(store: StoreName("cache"), items: nil),
         ]
         let plan = PurgePlan(links: [link], parts: parts, hash: "0123456789abcdef")
         return WirePlan(plan, state: .notRequired)
@@ -245,7 +245,7 @@ enum Samples {
         func shown(_ count: Int) -> PurgePlan {
             let item = PlanItem(name: "posts", action: .delete, count: count)
             let part = PurgePlan.Part(
-                target: TargetName("app-db"),
+                store: StoreName("app-db"),
                 items: [item],
                 rules: [rule(count == 12 ? "delete" : "keep")]
             )
@@ -383,7 +383,7 @@ enum Samples {
         var event = event(7, state: .parked)
         event.detail = "on_hold"
         event.provider = "apple"
-        event.target = "app-db"
+        event.store = "app-db"
         event.step = "revoke apple"
         event.verdict = .known(.accepted)
         event.attempt = 2

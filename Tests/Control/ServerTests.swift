@@ -14,7 +14,7 @@ extension ControlSuite {
             case .putCredential: "{\"kind\":\"refresh_token\",\"secret\":\"s\"}"
             case .reauthorizeRequest: "{\"provider\":\"apple\",\"id_token\":\"t\"}"
             case .startReplay: "{\"since\":\"2026-11-21T08:00:00Z\"}"
-            case .holdTarget: "{\"target\":\"app-db\"}"
+            case .holdStore: "{\"store\":\"app-db\"}"
             case .abandonRequest: "{\"reason\":\"asked twice\"}"
             case .approveRequest: "{\"plan\":\"0123456789abcdef\"}"
             case .makePlan: "{\"user_id\":\"alice\"}"
@@ -24,7 +24,7 @@ extension ControlSuite {
 
         /// What the status page asks for, in this order.
         private static let pageCalls: [Operation] = [
-            .status, .showPage, .listProviders, .listTargets,
+            .status, .showPage, .listProviders, .listStores,
         ]
 
         private static func target(_ route: Route) -> String {

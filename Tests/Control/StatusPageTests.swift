@@ -15,7 +15,7 @@ extension ControlSuite {
                 status: Samples.status,
                 overview: Samples.overview,
                 providers: [Samples.health("apple")],
-                targets: [Samples.health("app-db")]
+                stores: [Samples.health("app-db")]
             )
             change(&page)
             return page
@@ -39,7 +39,7 @@ extension ControlSuite {
                 status: status,
                 overview: Samples.overview,
                 providers: [health],
-                targets: [health],
+                stores: [health],
                 found: .one(request)
             )
             var usual = Samples.fullRequest
@@ -133,7 +133,7 @@ extension ControlSuite {
                         report: Samples.overview.report
                     ),
                     providers: [],
-                    targets: []
+                    stores: []
                 )
             }
             for text in [

@@ -17,7 +17,7 @@ extension ControlSuite {
 
         private static let files: Set = [
             "README.txt", "journal.txt", "ledger.json", "machine.txt", "metrics.txt",
-            "providers.json", "settings.toml", "status.json", "targets.json",
+            "providers.json", "settings.toml", "status.json", "stores.json",
         ]
 
         /// Events that may quote the configuration, a path, or what a store answered.
@@ -27,7 +27,7 @@ extension ControlSuite {
         ]
 
         private static let operations: Set<Operation> = [
-            .showSettings, .status, .listProviders, .listTargets, .showLedger, .metrics,
+            .showSettings, .status, .listProviders, .listStores, .showLedger, .metrics,
         ]
 
         /// What journalctl(1) prints, which only root and a group may read.

@@ -61,7 +61,7 @@ extension ControlSuite {
             let request = try Self.json(Samples.fullRequest.forViewers)
             #expect(
                 Self.textPaths(request) == [
-                    "accepted_at", "blocked_by.error", "blocked_by.target", "created_at",
+                    "accepted_at", "blocked_by.error", "blocked_by.store", "created_at",
                     "deadline_at", "detail", "id", "identities.client_id",
                     "identities.failed_code.created_at",
                     "identities.failed_code.error", "identities.failed_code.outcome",
@@ -70,12 +70,12 @@ extension ControlSuite {
                     "identities.verdict", "kind", "next_at", "state", "steps.answer.error",
                     "steps.ended_at",
                     "steps.kind", "steps.last_error", "steps.name", "steps.provider",
-                    "steps.retry_at", "steps.started_at", "steps.state", "steps.target",
+                    "steps.retry_at", "steps.started_at", "steps.state", "steps.store",
                     "steps.verdict", "updated_at",
                 ]
             )
             let hold = try Self.json(Samples.hold.forViewers)
-            #expect(Self.textPaths(hold) == ["name", "since", "table", "target"])
+            #expect(Self.textPaths(hold) == ["name", "since", "table", "store"])
             let health = try Self.json(Samples.health("app-db").forViewers)
             #expect(
                 Self.textPaths(health) == [

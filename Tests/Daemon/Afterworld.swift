@@ -55,22 +55,22 @@ final class Afterworld: Sendable {
     private static func configuration(_ settings: String, _ directory: String) -> String {
         """
         \(settings)
-        [[target]]
+        [[store]]
         name = "app-db"
         kind = "sqlite"
         path = "\(directory)/app.db"
-        [[target.table]]
+        [[store.table]]
         table = "posts"
         column = "author"
         action = "delete"
         """
     }
 
-    /// Takes the targets out of the configuration.
-    func removeTargets(_ settings: String = Afterworld.settings) throws {
+    /// Takes the stores out of the configuration.
+    func removeStores(_ settings: String = Afterworld.settings) throws {
         let configuration = try DaemonConfiguration.parse(Array(settings.utf8), file: "t.toml")
         _ = registry.replace(
-            with: Adapters(configuration: configuration, providers: [:], targets: [:])
+            with: Adapters(configuration: configuration, providers: [:], stores: [:])
         )
     }
 
@@ -111,18 +111,18 @@ final class Afterworld: Sendable {
     // MARK: Deletions
 
     /// Hands in a deletion as an application does.
-    func submit(_ user: String, targets: [String] = ["app-db"]) async throws -> LoadedRequest {
-        try await bench.submit(user, targets: targets.map { TargetName($0) }, at: clock.now())
+    func submit(_ user: String, stores: [String] = ["app-db"]) async throws -> LoadedRequest {
+        try await bench.submit(user, stores: stores.map { StoreName($0) }, at: clock.now())
     }
 
     /// Completes a deletion as the engine's last commit does.
     @discardableResult
     func complete(
         _ user: String,
-        targets: [String] = ["app-db"],
+        stores: [String] = ["app-db"],
         vault: SealedVault? = nil
     ) async throws -> RequestID {
-        let loaded = try await submit(user, targets: targets)
+        let loaded = try await submit(user, stores: stores)
         var done = loaded.request
         for index in done.purges.indices { done.purges[index].step = .verified }
         done.phase = .completed

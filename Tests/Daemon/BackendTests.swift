@@ -85,8 +85,8 @@ import Vault
     func deadlines(days: Int, alarm: String?) async throws {
         let bench = try Bench()
         let submittedAt = Bench.start - .seconds(days * 86_400)
-        _ = try await bench.submit("alice", targets: [], at: submittedAt)
-        _ = try await bench.submit("bob", targets: [], at: Bench.start)
+        _ = try await bench.submit("alice", stores: [], at: submittedAt)
+        _ = try await bench.submit("bob", stores: [], at: Bench.start)
         let (backend, caller) = (try bench.backend(), Caller(role: .operator, uid: 0))
         #expect(try await backend.status(caller: caller).alarms == [alarm].compactMap(\.self))
         let deadline = (submittedAt + .seconds(30 * 86_400)).unixMilliseconds / 1000
@@ -95,11 +95,11 @@ import Vault
     }
 
     private static let section = """
-        [[target]]
+        [[store]]
         name = "app-db"
         kind = "sqlite"
         path = "/nowhere/app.db"
-        [[target.table]]
+        [[store.table]]
         table = "posts"
         column = "author_id"
         action = "delete"
@@ -108,30 +108,30 @@ import Vault
     @Test("a check of a store fails while it blocks requests, and says how many and why")
     func blocked() async throws {
         let bench = try Bench()
-        let (name, operators) = (TargetName("app-db"), Caller(role: .operator, uid: 0))
+        let (name, operators) = (StoreName("app-db"), Caller(role: .operator, uid: 0))
         let (trigger, lock) = ("trigger 'keep' of 'posts'", "rows of 'posts' are locked")
         // They are not due as long as the clock stands still.
         let later = Bench.start + .seconds(3600)
         for (user, obstacle) in [("alice", lock), ("bob", trigger), ("carol", trigger)] {
-            let loaded = try await bench.submit(user, targets: [name], at: later)
+            let loaded = try await bench.submit(user, stores: [name], at: later)
             var request = loaded.request
             for index in request.purges.indices { request.purges[index].obstacle = obstacle }
             _ = try await bench.state.commit([
                 .save(now: request, was: loaded.request, at: later)
             ])
         }
-        _ = try await bench.submit("dave", targets: [name], at: later)
+        _ = try await bench.submit("dave", stores: [name], at: later)
         let backend = try bench.backend(
             more: Self.section,
-            targets: [name: OpaqueStore()],
+            stores: [name: OpaqueStore()],
             clock: StillClock()
         )
         try await Self.running(backend) {
-            let checked = try await backend.control(.check, target: name, caller: operators)
+            let checked = try await backend.control(.check, store: name, caller: operators)
             let found = "3 requests are blocked: \(trigger); \(lock)"
             #expect(checked.findings == [found])
             #expect(checked.summary == "'app-db' does not work: \(found)")
-            let resumed = try await backend.control(.resume, target: name, caller: operators)
+            let resumed = try await backend.control(.resume, store: name, caller: operators)
             #expect(resumed.findings.isEmpty)
         }
     }
@@ -139,30 +139,30 @@ import Vault
     @Test("a store that cannot be used stays paused, and says why to whoever resumes it")
     func resume() async throws {
         let bench = try Bench()
-        let (name, operators) = (TargetName("app-db"), Caller(role: .operator, uid: 0))
+        let (name, operators) = (StoreName("app-db"), Caller(role: .operator, uid: 0))
         let more = Self.section
-        let target = OpaqueStore()
+        let store = OpaqueStore()
         let ill = try bench.backend(
             more: more,
-            targets: [name: target],
+            stores: [name: store],
             clock: StillClock(),
-            problems: [.target(name): ["cannot open '/nowhere/app.db'"]]
+            problems: [.store(name): ["cannot open '/nowhere/app.db'"]]
         )
         try await Self.running(ill) {
-            _ = try await ill.control(.pause, target: name, caller: operators)
-            #expect(try await bench.state.pauses().targets[name] == "operator")
-            let refused = try await ill.control(.resume, target: name, caller: operators)
+            _ = try await ill.control(.pause, store: name, caller: operators)
+            #expect(try await bench.state.pauses().stores[name] == "operator")
+            let refused = try await ill.control(.resume, store: name, caller: operators)
             #expect(refused.findings == ["cannot open '/nowhere/app.db'"])
-            #expect(bench.log.all.contains("targetPaused error=misconfigured target=app-db"))
+            #expect(bench.log.all.contains("storePaused error=misconfigured store=app-db"))
         }
         // A pause of the service's own, which ends it once nothing is wrong.
-        #expect(try await bench.state.pauses().targets[name] == "misconfigured")
-        let well = try bench.backend(more: more, targets: [name: target], clock: StillClock())
+        #expect(try await bench.state.pauses().stores[name] == "misconfigured")
+        let well = try bench.backend(more: more, stores: [name: store], clock: StillClock())
         try await Self.running(well) {
-            let resumed = try await well.control(.resume, target: name, caller: operators)
+            let resumed = try await well.control(.resume, store: name, caller: operators)
             #expect(resumed.findings.isEmpty)
         }
-        #expect(try await bench.state.pauses().targets[name] == nil)
+        #expect(try await bench.state.pauses().stores[name] == nil)
     }
 
     @Test(
@@ -194,7 +194,7 @@ import Vault
             clock: StillClock()
         )
         _ = try await backend.parts.credentials.store([try bench.offer("alice", "t0ken")])
-        _ = try await bench.submit("alice", targets: [], at: Bench.start)
+        _ = try await bench.submit("alice", stores: [], at: Bench.start)
         try await Self.running(backend) {
             await Self.wait(for: "outageBegan", in: bench.log)
             for _ in 1...2 {
@@ -211,7 +211,7 @@ import Vault
             let well = WellProvider(name: name, clients: ["com.example.app"])
             backend.parts.engine.reconfigure(
                 backend.parts.registry.current.engineConfiguration,
-                adapters: EngineAdapters(providers: [name: well], targets: [:])
+                adapters: EngineAdapters(providers: [name: well], stores: [:])
             )
             await Self.wait(for: "outageEnded", in: bench.log)
             #expect(try await backend.status(caller: operators).alarms.isEmpty)
@@ -232,16 +232,16 @@ import Vault
         let backend = try bench.backend(providers: [name: well], clock: StillClock())
         let engine = backend.parts.engine
         _ = try await backend.parts.credentials.store([try bench.offer("alice", "t0ken")])
-        let request = try await bench.submit("alice", targets: [], at: Bench.start).request.id
+        let request = try await bench.submit("alice", stores: [], at: Bench.start).request.id
         engine.reconfigure(
             EngineConfiguration(
                 providers: [:],
                 lanes: [:],
-                targets: [],
+                stores: [],
                 withoutIdentities: .proceed,
                 purgesPerHourMax: 10
             ),
-            adapters: EngineAdapters(providers: [:], targets: [:])
+            adapters: EngineAdapters(providers: [:], stores: [:])
         )
         try await Self.running(backend) {
             await Self.wait(for: "requestParked", in: bench.log)
@@ -251,7 +251,7 @@ import Vault
             #expect(alarms == ["provider_broken"])
             engine.reconfigure(
                 backend.parts.registry.current.engineConfiguration,
-                adapters: EngineAdapters(providers: [name: well], targets: [:])
+                adapters: EngineAdapters(providers: [name: well], stores: [:])
             )
             await Self.wait(for: "requestReleased", in: bench.log)
             let later = try await backend.status(caller: operators).alarms

@@ -93,7 +93,7 @@ import Vault
         let former = try Self.bytes(bench.directory + "/state.db")
         let text = try Self.restore(file, bench)
         #expect(text.contains("accept-rollback") && text.contains("UPDATE requests"))
-        let holds = "holds in force then: 1 on users, 0 on targets and rows, 0 on requests"
+        let holds = "holds in force then: 1 on users, 0 on stores and rows, 0 on requests"
         #expect(text.contains(holds))
         let kept = bench.directory + "/replaced-\(Bench.start.unixMilliseconds)/state.db"
         #expect(try Self.bytes(kept) == former)

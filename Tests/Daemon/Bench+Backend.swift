@@ -51,7 +51,7 @@ extension Bench {
         spool: SpoolHealth = SpoolHealth(),
         more: String = "",
         providers: [ProviderName: any ConnectedProvider] = [:],
-        targets: [TargetName: any PurgeTarget] = [:],
+        stores: [StoreName: any PurgeStore] = [:],
         clock: any EngineClock = AnchoredClock(),
         problems: [PauseWatch.Component: [String]] = [:]
     ) throws -> DaemonBackend {
@@ -61,7 +61,7 @@ extension Bench {
             vault,
             more: more,
             providers: providers,
-            targets: targets,
+            stores: stores,
             post: { late.post($0) }
         )
         let hub = EventHub()

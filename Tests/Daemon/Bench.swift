@@ -58,7 +58,7 @@ final class Bench: Sendable {
         try await state.enforce(scope: ErasureScope(Self.configuration(more), [:]).document())
     }
 
-    static func request(_ targets: String...) throws -> Request {
+    static func request(_ stores: String...) throws -> Request {
         Request(
             id: try #require(RequestID("018cc251-f400-7000-8000-000000000001")),
             kind: .deleteAccount,
@@ -67,7 +67,7 @@ final class Bench: Sendable {
             notBefore: start,
             deadlineAt: start,
             identities: [],
-            targets: targets.map { TargetName($0) }
+            stores: stores.map { StoreName($0) }
         )
     }
 
@@ -97,13 +97,13 @@ final class Bench: Sendable {
         _ vault: SealedVault,
         more: String = "",
         providers: [ProviderName: any ConnectedProvider] = [:],
-        targets: [TargetName: any PurgeTarget] = [:],
+        stores: [StoreName: any PurgeStore] = [:],
         post: @escaping @Sendable (EngineInput) -> Void = { _ in }
     ) throws -> CredentialService {
         let adapters = Adapters(
             configuration: try Self.configuration(more),
             providers: providers,
-            targets: targets
+            stores: stores
         )
         return CredentialService(
             state: state,
@@ -147,7 +147,7 @@ final class Bench: Sendable {
     func replay(
         _ registry: AdapterRegistry,
         _ clock: any EngineClock,
-        copy: (any PurgeTarget)? = nil
+        copy: (any PurgeStore)? = nil
     ) throws -> ReplayService {
         ReplayService(try recheckParts(registry, clock, copy: copy))
     }
@@ -158,7 +158,7 @@ final class Bench: Sendable {
         _ clock: any EngineClock,
         vault: SealedVault? = nil,
         counter: RecheckCounter = RecheckCounter(),
-        copy: (any PurgeTarget)? = nil,
+        copy: (any PurgeStore)? = nil,
         operate: @escaping @Sendable (RequestID, RequestEvent) async throws -> OperationOutcome = {
             _,
             _ in .notOpen
@@ -189,13 +189,13 @@ final class Bench: Sendable {
         var userHoldsVersion: Int { 0 }
 
         func turn<Answer: Sendable>(
-            at target: TargetName,
+            at store: StoreName,
             for requests: [RequestID],
             knowing holds: KnownHolds,
             _ body: @Sendable (PurgeGate) async -> Answer
         ) async throws -> Answer { await body(PurgeGate()) }
 
-        func holds() async throws -> [TargetHold] { try await state.pauses().holds }
+        func holds() async throws -> [StoreHold] { try await state.pauses().holds }
     }
 
     func setup(_ vault: String = "") throws -> VaultSetup {
@@ -231,7 +231,7 @@ final class Bench: Sendable {
     /// Hands in a deletion as an application does.
     func submit(
         _ user: String,
-        targets: [TargetName],
+        stores: [StoreName],
         at now: WallTime
     ) async throws -> LoadedRequest {
         let generator = IdentifierGenerator(now: { now })
@@ -245,7 +245,7 @@ final class Bench: Sendable {
         let policy = IntakePolicy(
             gracePeriod: .zero,
             deadline: .seconds(30 * 86_400),
-            targets: targets
+            stores: stores
         )
         let outcomes = try await state.accept(
             [submission],

@@ -22,16 +22,16 @@ final class CheckBench: Sendable {
         timeout_connect = "60s"
         timeout_total = "300s"
 
-        [[target]]
+        [[store]]
         name = "app-db"
         kind = "sqlite"
         path = "{here}/app.db"
-        [[target.table]]
+        [[store.table]]
         table = "users"
         column = "id"
         action = "delete"
 
-        [[target]]
+        [[store]]
         name = "uploads"
         kind = "files"
         root = "{here}/uploads"

@@ -191,27 +191,27 @@ struct CheckTests {
     ]
 
     private static let stores = [
-        Broken("no database", "target.app-db", "app.db", "docs/stores/sqlite.md") {
+        Broken("no database", "store.app-db", "app.db", "docs/stores/sqlite.md") {
             try $0.remove("app.db")
         },
-        Broken("no database but text", "target.app-db", "no SQLite database", "right file") {
+        Broken("no database but text", "store.app-db", "no SQLite database", "right file") {
             try $0.remove("app.db")
             try $0.write("app.db", String(repeating: "text ", count: 1000))
         },
-        Broken("no table", ":17: target.app-db.table[0]", "'users' does not exist", "names") {
+        Broken("no table", ":17: store.app-db.table[0]", "'users' does not exist", "names") {
             try $0.database("CREATE TABLE people (id TEXT)")
         },
-        Broken("no column", ":17: target.app-db.table[0]", "no column 'id'", "names") {
+        Broken("no column", ":17: store.app-db.table[0]", "no column 'id'", "names") {
             try $0.database("CREATE TABLE users (user_id TEXT)")
         },
-        Broken("a folder as database", "target.app-db", "not a regular file", "stores/sqlite.md") {
+        Broken("a folder as database", "store.app-db", "not a regular file", "stores/sqlite.md") {
             try $0.remove("app.db")
             #expect(unsafe mkdir($0.directory + "/app.db", 0o700) == 0)
         },
-        Broken("no folder", "target.uploads", "uploads", "docs/stores/files.md") {
+        Broken("no folder", "store.uploads", "uploads", "docs/stores/files.md") {
             try $0.remove("uploads")
         },
-        Broken("no marker", "target.uploads", ".expunged-root", "docs/stores/files.md") {
+        Broken("no marker", "store.uploads", ".expunged-root", "docs/stores/files.md") {
             try $0.remove("uploads/.expunged-root")
         },
     ]
@@ -245,7 +245,7 @@ struct CheckTests {
         }
     }
 
-    @Test func `of two targets of one database the first reports a column`() async throws {
+    @Test func `of two stores of one database the first reports a column`() async throws {
         try await Self.with { bench, server in
             try bench.database(
                 """
@@ -254,19 +254,19 @@ struct CheckTests {
                 CREATE TABLE audit (actor_user_id TEXT) STRICT;
                 """
             )
-            let uploads = "[[target]]\nname = \"uploads\""
+            let uploads = "[[store]]\nname = \"uploads\""
             let second = """
-                [[target.key]]
+                [[store.key]]
                 name = "team"
                 table = "users"
                 column = "id"
                 value = "team"
-                [[target]]
+                [[store]]
                 name = "notes"
                 kind = "sqlite"
                 path = "{here}/app.db"
                 keyed_by = "app-db.team"
-                [[target.table]]
+                [[store.table]]
                 table = "notes"
                 column = "team"
                 action = "delete"
@@ -276,7 +276,7 @@ struct CheckTests {
                 $0.replacing(uploads, with: second + uploads)
             }
             let places = found.map(\.place).filter { $0.hasSuffix(": audit.actor_user_id") }
-            #expect(places.count == 1 && places[0].contains("target.app-db"), "\(found)")
+            #expect(places.count == 1 && places[0].contains("store.app-db"), "\(found)")
         }
     }
 
@@ -447,7 +447,7 @@ struct CheckTests {
         address: String
     ) async throws {
         let section = """
-            [[target]]
+            [[store]]
             name = "api"
             kind = "http"
             preset = "amplitude"
@@ -464,7 +464,7 @@ struct CheckTests {
             let text = section.replacing("{address}", with: place)
             let found = try await bench.check(at: server) { text + $0 }
             let setting = "allow_private_addresses"
-            Self.expect(found, address, "target.api", setting, "set \(setting) = true")
+            Self.expect(found, address, "store.api", setting, "set \(setting) = true")
             let fine = try await bench.check(at: server) { rest in
                 text.replacing("ca_file", with: setting + " = true\nca_file") + rest
             }

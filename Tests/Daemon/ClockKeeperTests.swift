@@ -50,7 +50,7 @@ import Vault
 
         /// An application hands in a deletion.
         func submit(_ now: WallTime) async throws -> LoadedRequest {
-            try await bench.submit("ann", targets: [TargetName("db")], at: now)
+            try await bench.submit("ann", stores: [StoreName("db")], at: now)
         }
 
         /// When an open request was accepted, as the state has it.

@@ -8,13 +8,13 @@ import Testing
 @testable import Daemon
 
 /// A store that works, and that cannot be searched.
-struct OpaqueStore: StubTarget {
-    let name = TargetName("app-db")
+struct OpaqueStore: StubStore {
+    let name = StoreName("app-db")
 }
 
 /// The same, with a fixed answer to a search.
-private struct SearchedStore: StubTarget, CoverageSearching {
-    let name = TargetName("app-db")
+private struct SearchedStore: StubStore, CoverageSearching {
+    let name = StoreName("app-db")
     let answer: CoverageAnswer
     var location: String?
     var meanwhile: @Sendable () -> Void = {}
@@ -27,37 +27,37 @@ private struct SearchedStore: StubTarget, CoverageSearching {
 
 @Suite("Looking for user data over the control API") struct CoverageBackendTests {
     private static let settings = """
-        [[target]]
+        [[store]]
         name = "app-db"
         kind = "sqlite"
         path = "/srv/app.db"
-        [[target.table]]
+        [[store.table]]
         table = "orders"
         column = "buyer"
         action = "delete"
         """
 
     private static let files = """
-        [[target]]
+        [[store]]
         name = "app-db"
         kind = "files"
         root = "/srv/uploads"
         paths = ["{user_id}"]
         """
 
-    private static let name = TargetName("app-db")
+    private static let name = StoreName("app-db")
     private static let caller = Caller(role: .operator, uid: 0, operatorUID: 1000)
     private static let otherSettings = settings.replacing("\"orders\"", with: "\"bills\"")
 
     private static func backend(
-        _ store: any PurgeTarget,
+        _ store: any PurgeStore,
         on bench: Bench,
         _ settings: String = settings
     ) throws -> DaemonBackend {
-        try bench.backend(more: settings, targets: [name: store], clock: StillClock())
+        try bench.backend(more: settings, stores: [name: store], clock: StillClock())
     }
 
-    private func check(_ store: any PurgeTarget) async throws -> WireHealth {
+    private func check(_ store: any PurgeStore) async throws -> WireHealth {
         try await check(Self.backend(store, on: Bench()))
     }
 
@@ -65,7 +65,7 @@ private struct SearchedStore: StubTarget, CoverageSearching {
         try await withThrowingTaskGroup { group in
             group.addTask { try await backend.parts.engine.run() }
             defer { group.cancelAll() }
-            return try await backend.control(.check, target: Self.name, caller: Self.caller)
+            return try await backend.control(.check, store: Self.name, caller: Self.caller)
         }
     }
 
@@ -114,7 +114,7 @@ private struct SearchedStore: StubTarget, CoverageSearching {
         for id in [before, after, restarted, changed] {
             let isSearched = id == after || id == restarted
             let receipt = try await backend.receipt(id, caller: Self.caller)
-            let store = try #require(receipt["targets"]?.array?.first)
+            let store = try #require(receipt["stores"]?.array?.first)
             let day = isSearched ? String(Bench.start.rfc3339.prefix(10)) : nil
             #expect(store["searched_on"]?.string == day)
             #expect(store["unmapped"]?.array?.count == (isSearched ? 50 : nil))
@@ -147,7 +147,7 @@ private struct SearchedStore: StubTarget, CoverageSearching {
         _ = try await check(Self.backend(failing, on: bench))
         let id = try await ErasureScopeTests.complete("alice", on: bench)
         let receipt = try await backend.receipt(id, caller: Self.caller)
-        let store = try #require(receipt["targets"]?.array?.first)
+        let store = try #require(receipt["stores"]?.array?.first)
         #expect(store["unmapped"]?.array?.map(\.string) == ["letters.recipient"])
         #expect(store["unexamined"]?.array?.map(\.string) == ["letters"])
         #expect(store["unexamined_more"]?.number == 0)
@@ -164,7 +164,7 @@ private struct SearchedStore: StubTarget, CoverageSearching {
         let store = SearchedStore(answer: .findings(found))
         _ = try await check(Self.backend(store, on: bench, settings))
         let scope = try ErasureScope(document: await bench.state.enforcedScope())
-        return try #require(scope.targets.first?.search).unmapped
+        return try #require(scope.stores.first?.search).unmapped
     }
 
     @Test func `searches in part leave the number of places as it is`() async throws {
@@ -209,7 +209,7 @@ private struct SearchedStore: StubTarget, CoverageSearching {
         for (backend, location) in zip(backends, locations) {
             try await backend.parts.registry.current.enforceScope(in: bench.state)
             let scope = try ErasureScope(document: await bench.state.enforcedScope())
-            let isSearched = scope.targets.first?.search != nil
+            let isSearched = scope.stores.first?.search != nil
             #expect(isSearched == (location != "dbname=b"))
         }
     }
@@ -227,28 +227,28 @@ private struct SearchedStore: StubTarget, CoverageSearching {
     }
 
     @Test func `places of a store without tables are counted and not named`() throws {
-        let target = try #require(try Bench.configuration(Self.files).targets.first)
+        let store = try #require(try Bench.configuration(Self.files).stores.first)
         let found = ["alice/", "alice/", "bob/"].map {
             CoverageFinding(.open, $0, "no rule leads there")
         }
         let cases: [(Int, String?)] = [(0, nil), (1, "1 other place"), (3, "2 other places")]
         for (count, said) in cases {
             let part = Array(found.prefix(count))
-            let report = CoverageReport(part, TargetFindings(problems: []))
-            let places = ErasureScope.Search(report, in: target, at: Bench.start).unmapped
-            let hint = " (run: expungectl targets check)"
+            let report = CoverageReport(part, StoreFindings(problems: []))
+            let places = ErasureScope.Search(report, in: store, at: Bench.start).unmapped
+            let hint = " (run: expungectl stores check)"
             #expect(places.names.isEmpty && places.text == said.map { $0 + hint })
         }
     }
 
     @Test func `names of places are bounded in number and length`() throws {
-        let target = try #require(try Bench.configuration(Self.settings).targets.first)
+        let store = try #require(try Bench.configuration(Self.settings).stores.first)
         let name = { (number: Int) in "logs.\(number)" + String(repeating: "n", count: 300) }
         let found = (1001...2010).map { number in
             CoverageFinding(.open, name(number), "named so")
         }
-        let report = CoverageReport(found, TargetFindings(problems: []))
-        let places = ErasureScope.Search(report, in: target, at: Bench.start).unmapped
+        let report = CoverageReport(found, StoreFindings(problems: []))
+        let places = ErasureScope.Search(report, in: store, at: Bench.start).unmapped
         #expect(places.names.count == 1000 && places.rest == 10)
         #expect(places.shown.count == 50 && places.moreCount == 960)
         #expect(places.names.allSatisfy { $0.count == 200 })
@@ -256,13 +256,13 @@ private struct SearchedStore: StubTarget, CoverageSearching {
 
     @Test func `stores are searchable or not by their kind`() throws {
         let text = """
-            [[target]]
+            [[store]]
             name = "crm"
             kind = "command"
             program = "/usr/local/bin/erase"
             """
         let configuration = try Bench.configuration(Self.settings + "\n" + text)
         let scope = ErasureScope(configuration, [:])
-        #expect(scope.targets.map(\.isSearchable) == [true, false])
+        #expect(scope.stores.map(\.isSearchable) == [true, false])
     }
 }

@@ -40,13 +40,13 @@ struct CoverageReportTests {
             sampled: [part]
         ),
         Case(
-            testDescription: "what an earlier target reports is left to it",
+            testDescription: "what an earlier store reports is left to it",
             found: [open("a.b", "refers to 'users'"), open("c.d"), part],
             reported: [open("a.b", "named so"), part],
             unmapped: [open("c.d")]
         ),
         Case(
-            testDescription: "what an earlier target has a rule for, or sampled, is still reported",
+            testDescription: "what an earlier store has a rule for, or sampled, is still reported",
             found: [open("posts.author_id"), open("users")],
             reported: [covered, part],
             unmapped: [open("posts.author_id"), open("users")]
@@ -59,7 +59,7 @@ struct CoverageReportTests {
             left: ["no index"]
         ),
         Case(
-            testDescription: "advice stays where another target reports the column, or none does",
+            testDescription: "advice stays where another store reports the column, or none does",
             found: [open("items.o")],
             advice: [rule],
             reported: [open("items.o")],
@@ -79,7 +79,7 @@ struct CoverageReportTests {
             sampled: [unread("b.*"), unread("a")]
         ),
         Case(
-            testDescription: "its rule is advice where an earlier target reports the column",
+            testDescription: "its rule is advice where an earlier store reports the column",
             found: [open("items.o")],
             advice: ["no index"],
             blocking: [open("items.o", rule)],
@@ -92,7 +92,7 @@ struct CoverageReportTests {
     func `each finding is reported once`(_ example: Case) {
         let report = CoverageReport(
             example.found,
-            TargetFindings(
+            StoreFindings(
                 found: [],
                 advice: example.advice,
                 advisedColumns: Dictionary(
@@ -110,7 +110,7 @@ struct CoverageReportTests {
 
     @Test func `what is more than a person reads is counted`() {
         let found = (1...1100).map { Self.open("t.c\($0)") }
-        let report = CoverageReport(found, TargetFindings(problems: []))
+        let report = CoverageReport(found, StoreFindings(problems: []))
         #expect(report.unmapped.count == 1100 && report.questions.count == 1001)
         #expect(report.questions.last?.name == "100 more")
     }
@@ -122,7 +122,7 @@ struct CoverageReportTests {
         let few = [asked("a.x", .fewNumbers), asked("b.y", .fewNumbers)]
         let tenants = [asked("a.t", .sameColumn("t")), asked("b.t", .sameColumn("t"))]
         let others = [asked("a.u", .sameColumn("u")), Self.open("c.z")]
-        let report = CoverageReport(few + tenants + others, TargetFindings(problems: []))
+        let report = CoverageReport(few + tenants + others, StoreFindings(problems: []))
         #expect(report.unmapped == few + tenants + others)
         #expect(report.questions.map(\.name) == ["a.t, b.t", "a.u", "c.z", "a.x, b.y"])
         #expect(

@@ -77,7 +77,7 @@ import Vault
                 }
             }
         }
-        let loaded = try await bench.submit("alice", targets: [], at: Bench.start)
+        let loaded = try await bench.submit("alice", stores: [], at: Bench.start)
         let revocations = loaded.request.revocations.sorted { $0.clientID < $1.clientID }
         #expect(revocations.map(\.provider.rawValue) == ["aple", "apple"])
         #expect(revocations.map(\.clientID) == ["", "com.example.typo"])

@@ -11,12 +11,12 @@ import Testing
 @testable import Daemon
 
 struct DrillCopyTests {
-    /// Targets in a configuration, and a directory for their files and credentials.
+    /// Stores in a configuration, and a directory for their files and credentials.
     private struct World: Sendable {
         let bench: Bench
         let configuration: DaemonConfiguration
 
-        init(_ targets: String, conninfo: String = "host=/run/pg dbname=app user=x") throws {
+        init(_ stores: String, conninfo: String = "host=/run/pg dbname=app user=x") throws {
             bench = try Bench()
             for name in ["app.db", "crm.db", "copy.db"] { try Self.write("", bench, name) }
             for name in ["files/pictures", "copies"] {
@@ -32,7 +32,7 @@ struct DrillCopyTests {
             try Self.write(conninfo, bench, "pg")
             try Self.write("host=/run/pg dbname=crm", bench, "pg-crm")
             try Self.write("secret", bench, "s3-key")
-            let text = targets.replacing("{here}", with: bench.directory)
+            let text = stores.replacing("{here}", with: bench.directory)
             configuration = try DaemonConfiguration.parse(Array(text.utf8), file: "t.toml")
         }
 
@@ -51,7 +51,7 @@ struct DrillCopyTests {
                 logger: bench.log.logger
             )
             return await factory.makeCopy(
-                of: TargetName("store"),
+                of: StoreName("store"),
                 at: place.replacing("{here}", with: bench.directory),
                 configuration
             )
@@ -59,7 +59,7 @@ struct DrillCopyTests {
     }
 
     private static let table = """
-        [[target.table]]
+        [[store.table]]
         table = "posts"
         column = "author"
         action = "delete"
@@ -67,7 +67,7 @@ struct DrillCopyTests {
         """
 
     private static func section(_ text: String, named name: String = "store") -> String {
-        "[[target]]\nname = \"\(name)\"\n\(text)\n"
+        "[[store]]\nname = \"\(name)\"\n\(text)\n"
     }
 
     private static let sqlite =
@@ -148,12 +148,12 @@ struct DrillCopyTests {
 
     /// A place that is no copy, and what is said of it.
     private struct Refusal: Sendable, CustomTestStringConvertible {
-        let target: String
+        let store: String
         let place: String
         let word: String
 
-        init(_ target: String, _ place: String, _ word: String) {
-            (self.target, self.place, self.word) = (target, place, word)
+        init(_ store: String, _ place: String, _ word: String) {
+            (self.store, self.place, self.word) = (store, place, word)
         }
 
         var testDescription: String { place }
@@ -166,12 +166,12 @@ struct DrillCopyTests {
     private static let tenants =
         accounts(emulator(here, "tenant = \"live-Place\""))
         + accounts(emulator(here, "tenant = \"crm\""), named: "crm")
-    private static let isStore = "target 'store' itself"
+    private static let isStore = "store 'store' itself"
     private static let refusals = [
         Refusal(sqlite, "{here}/app.db", isStore),
         Refusal(sqlite, "{here}/linked/app.db", isStore),
         Refusal(sqlite, "{here}/hard.db", isStore),
-        Refusal(sqlite, "{here}/crm.db", "target 'crm' itself"),
+        Refusal(sqlite, "{here}/crm.db", "store 'crm' itself"),
         Refusal(sqlite, "copy.db", "absolute path"),
         Refusal(sqlite, "{here}/files/../app.db", "without '..'"),
         Refusal(files, "{here}/files", isStore),
@@ -179,7 +179,7 @@ struct DrillCopyTests {
         Refusal(files, "{here}/files/pictures", isStore),
         Refusal(files, "{here}", isStore),
         Refusal(postgresql, "app", isStore),
-        Refusal(postgresql, "crm", "target 'crm' itself"),
+        Refusal(postgresql, "crm", "store 'crm' itself"),
         Refusal(postgresql, "a\nb", "control characters"),
         Refusal(redis, "1", isStore),
         Refusal(redis, "01", "number of a database"),
@@ -192,20 +192,20 @@ struct DrillCopyTests {
         Refusal(firestore(here), "live-place", isStore),
         Refusal(firestore(here), "a/../b", "1 to 222 characters"),
         Refusal(trees, "live-place", isStore),
-        Refusal(trees, "crm", "target 'crm' itself"),
+        Refusal(trees, "crm", "store 'crm' itself"),
         Refusal(trees, "LIVE-PLACE", "1 to 63 letters"),
         Refusal(trees, "evil.example.com/", "1 to 63 letters"),
         Refusal(trees, "a&ns=live-place", "1 to 63 letters"),
         Refusal(trees, "", "1 to 63 letters"),
         Refusal(tenants, "live-Place", isStore),
-        Refusal(tenants, "crm", "target 'crm' itself"),
+        Refusal(tenants, "crm", "store 'crm' itself"),
         Refusal(tenants, "x/../live-Place", "1 to 63 letters"),
         Refusal(tenants, "x:y", "1 to 63 letters"),
     ]
 
     @Test(arguments: refusals)
     private func `what is live or malformed is no copy`(_ refusal: Refusal) async throws {
-        let copy = try await World(refusal.target).copy(refusal.place)
+        let copy = try await World(refusal.store).copy(refusal.place)
         await copy.close()
         #expect(copy.refusal?.code == "bad_copy")
         #expect(copy.refusal?.detail.contains(refusal.word) == true)
@@ -220,10 +220,10 @@ struct DrillCopyTests {
         ]
     )
     func `another place of the same kind is one, whether it is there or not`(
-        _ target: String,
+        _ store: String,
         _ place: String
     ) async throws {
-        let copy = try await World(target).copy(place)
+        let copy = try await World(store).copy(place)
         #expect(copy.refusal == nil)
         await copy.close()
     }
@@ -247,8 +247,8 @@ struct DrillCopyTests {
             database("key_credential = \"key\"", at: "https://live-place.firebaseio.com:8443"),
         ]
     )
-    func `kinds without copies say why`(_ target: String) async throws {
-        let copy = try await World(target).copy("copy")
+    func `kinds without copies say why`(_ store: String) async throws {
+        let copy = try await World(store).copy("copy")
         await copy.close()
         #expect(copy.refusal?.code == "no_copies")
         #expect(copy.refusal?.detail.isEmpty == false)
@@ -267,9 +267,9 @@ struct DrillCopyTests {
         _ url: String,
         _ copied: String
     ) throws {
-        let target = Self.database("key_credential = \"key\"", at: url)
-        let read = try DaemonConfiguration.parse(Array(target.utf8), file: "t.toml")
-        let settings = try #require(read.targets[0].settings as? any DrillCopying)
+        let store = Self.database("key_credential = \"key\"", at: url)
+        let read = try DaemonConfiguration.parse(Array(store.utf8), file: "t.toml")
+        let settings = try #require(read.stores[0].settings as? any DrillCopying)
         let copy = try settings.copy(at: "copy")
         #expect(try #require(copy as? RealtimeDatabaseKind).url == copied)
     }
@@ -284,7 +284,7 @@ struct DrillCopyTests {
                 kind == "s3"
                 ? "timeout = \"300s\"" : "timeout_connect = \"60s\"\ntimeout_total = \"300s\""
             let trust = "ca_file = \"\(server.authorityFile)\"\n" + limits
-            let target =
+            let store =
                 switch kind {
                 case "s3": Self.s3(server.url, trust)
                 case "firestore": Self.firestore(server.url, trust)
@@ -293,7 +293,7 @@ struct DrillCopyTests {
                     Self.accounts(Self.emulator(server.url, "tenant = \"live-place\"\n" + trust))
                 default: Self.cloudStorage(server.url, trust)
                 }
-            let copy = try await World(target).copy("copied-place")
+            let copy = try await World(store).copy("copied-place")
             let opened = try #require(copy.store)
             _ = await opened.diagnose()
             await copy.close()

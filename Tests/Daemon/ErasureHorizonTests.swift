@@ -8,7 +8,7 @@ import Testing
 
 struct ErasureHorizonTests {
     private static let table = """
-        [[target.table]]
+        [[store.table]]
         table = "t"
         column = "u"
         action = "delete"
@@ -20,7 +20,7 @@ struct ErasureHorizonTests {
     ) throws -> JSONValue {
         let configuration = try Bench.configuration(
             """
-            [[target]]
+            [[store]]
             name = "app-db"
             kind = "sqlite"
             path = "/srv/app/app.db"

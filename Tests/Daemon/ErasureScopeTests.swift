@@ -10,26 +10,26 @@ import Testing
 @testable import Daemon
 
 struct ErasureScopeTests {
-    private static let target = """
-        [[target]]
+    private static let store = """
+        [[store]]
         name = "app-db"
         kind = "postgresql"
         conninfo_credential = "canary-conninfo"
         backups_kept = "30d"
-        [[target.table]]
+        [[store.table]]
         table = "posts"
         column = "author"
         action = "delete"
         created_at_column = "made"
         created_at_unit = "timestamp"
-        [[target.table]]
+        [[store.table]]
         table = "bills"
         column = "buyer"
         action = "keep"
         keep_reason = "tax <law> & \\"more\\""
         """
     private static let files = """
-        [[target]]
+        [[store]]
         name = "uploads"
         kind = "files"
         root = "/srv/canary"
@@ -48,18 +48,18 @@ struct ErasureScopeTests {
         on_unknown":["uploads"],"identities":[],"kind":"delete_account","not_erased":[{\#
         "columns":["buyer"],"reason":"kept: tax <law> & \"more\"","rows":2,"table":"bills","ta\#
         rget":"app-db"},{"reason":"newer than the request, or of unreadable time: they may be\#
-        long to a later life of the account","rows":1,"table":"posts","target":"app-db"}],"not\#
+        long to a later life of the account","rows":1,"table":"posts","store":"app-db"}],"not\#
         _in_scope":["stores tha\#
         t are not configured in this service","data that was handed to others, al\#
         so by the providers named here","backups and copies of a store, until its erasure hor\#
         izon","this receipt, the keyed hash of the user id that keeps the erasure through a r\#
         estore, and the entries of the ledger, none of which names the user"],"state":"comple\#
-        ted","targets":[{"backups_kept_until":"2027-02-14T08:00:00.000Z","erasure_horizon":"2\#
+        ted","stores":[{"backups_kept_until":"2027-02-14T08:00:00.000Z","erasure_horizon":"2\#
         027-02-14T08:00:00.000Z","tables":[{"action":"delete","cutoff":"2027-01-15T08:00:00.00\#
         0Z","newer_rows":1,"rows":3,"table":"posts"},{"action":"keep","cutoff":"none","newer\#
-        _rows":0,"rows":2,"table":"bills"}],"target":"app-db","verified":true,"verified_at":"\#
+        _rows":0,"rows":2,"table":"bills"}],"store":"app-db","verified":true,"verified_at":"\#
         2027-01-15T08:00:00.000Z"},{"tables":[{"action":"delete","cutoff":"2027-01-15T08:00:00\#
-        .000Z","newer_rows":0,"rows":1,"table":"{user_id}"}],"target":"uploads","verified":t\#
+        .000Z","newer_rows":0,"rows":1,"table":"{user_id}"}],"store":"uploads","verified":t\#
         rue,"verified_at":"2027-01-15T08:00:00.000Z"}]}
         """#
     private static let caller = Caller(role: .operator, uid: 0)
@@ -76,8 +76,8 @@ struct ErasureScopeTests {
         isNewer: Bool = false,
         entries: [PurgeCounts.Entry] = []
     ) async throws -> RequestID {
-        let targets = [TargetName("app-db"), TargetName("uploads")]
-        let loaded = try await bench.submit(user, targets: targets, at: Bench.start)
+        let stores = [StoreName("app-db"), StoreName("uploads")]
+        let loaded = try await bench.submit(user, stores: stores, at: Bench.start)
         var done = loaded.request
         for index in done.purges.indices {
             done.purges[index].step = .verified
@@ -116,7 +116,7 @@ struct ErasureScopeTests {
 
     @Test func `a receipt says the same whatever the configuration becomes`() async throws {
         let bench = try Bench()
-        let whole = [Self.parties, Self.target, Self.files].joined(separator: "\n")
+        let whole = [Self.parties, Self.store, Self.files].joined(separator: "\n")
         try await bench.state.enforce(scope: Self.scope(whole).document())
         let id = try await Self.complete("alice", on: bench)
         let before = try await Self.receipt(id, bench, under: whole)
@@ -141,13 +141,13 @@ struct ErasureScopeTests {
         let bench = try Bench()
         let id = try await Self.complete("alice", on: bench)
         await #expect(throws: ControlProblem.self) {
-            try await Self.receipt(id, bench, under: Self.parties + "\n" + Self.target)
+            try await Self.receipt(id, bench, under: Self.parties + "\n" + Self.store)
         }
     }
 
     @Test func `the summary claims no erasure where everything was left as newer`() async throws {
         let bench = try Bench()
-        let whole = Self.target + "\n" + Self.files
+        let whole = Self.store + "\n" + Self.files
         try await bench.enforce(whole)
         for isNewer in [false, true] {
             let id = try await Self.complete("user-\(isNewer)", on: bench, isNewer: isNewer)
@@ -163,7 +163,7 @@ struct ErasureScopeTests {
         async throws
     {
         let bench = try Bench()
-        let scope = try Self.scope(Self.target + "\n" + Self.files)
+        let scope = try Self.scope(Self.store + "\n" + Self.files)
         try await bench.state.enforce(scope)
         let id = try await Self.complete("alice", on: bench)
         let record = try #require(try await bench.state.requestRecord(id))
@@ -181,42 +181,42 @@ struct ErasureScopeTests {
 
     @Test func `counts of a purge that broke off are told to be the least`() async throws {
         let bench = try Bench()
-        try await bench.enforce(Self.target)
+        try await bench.enforce(Self.store)
         let id = try await Self.complete("alice", on: bench, isBroken: true)
-        let receipt = try await Self.receipt(id, bench, under: Self.target).compactText
+        let receipt = try await Self.receipt(id, bench, under: Self.store).compactText
         #expect(receipt.contains("\"counts\":\"at_least\",\"tables\":[{\"table\":\"posts\""))
-        #expect(receipt.split(separator: "at_least").count == 2, "not of the other target")
+        #expect(receipt.split(separator: "at_least").count == 2, "not of the other store")
     }
 
-    @Test func `a target that came too late for a deletion is named`() async throws {
+    @Test func `a store that came too late for a deletion is named`() async throws {
         let bench = try Bench()
         let late = Self.files.replacing("\"uploads\"", with: "\"late\"")
-        let whole = [Self.target, Self.files, late].joined(separator: "\n")
+        let whole = [Self.store, Self.files, late].joined(separator: "\n")
         let scope = try Self.scope(whole)
         try await bench.state.enforce(scope: scope.document())
         let id = try await Self.complete("alice", on: bench)
         let receipt = try await Self.receipt(id, bench, under: whole).compactText
-        #expect(receipt.contains("not_in_scope\":[\"the target 'late': it was configured when the"))
+        #expect(receipt.contains("not_in_scope\":[\"the store 'late': it was configured when the"))
         #expect(receipt.contains("NOT erased from 'late'"))
     }
 
     @Test func `the document is read back as it was, and is the same for the same content`() throws
     {
-        let scope = try Self.scope(Self.target + "\n" + Self.files)
+        let scope = try Self.scope(Self.store + "\n" + Self.files)
         let document = try scope.document()
         #expect(try ErasureScope(document: document) == scope)
-        #expect(try Self.scope(Self.target + "\n" + Self.files).document() == document)
-        #expect(try Self.scope(Self.files + "\n" + Self.target).document() != document)
+        #expect(try Self.scope(Self.store + "\n" + Self.files).document() == document)
+        #expect(try Self.scope(Self.files + "\n" + Self.store).document() != document)
         #expect(!document.contains("canary"), "no place and no credential")
     }
 
     @Test func `a cutoff is a matter of each table, or of the whole store`() throws {
-        let scope = try Self.scope(Self.target + "\n" + Self.files)
-        let (tables, files) = (TargetName("app-db"), TargetName("uploads"))
-        #expect(scope.target(tables)?.hasTimestamps("posts") == true)
-        #expect(scope.target(tables)?.hasTimestamps("bills") == false)
-        #expect(scope.target(files)?.hasTimestamps("{user_id}") == true)
-        #expect(scope.target(TargetName("gone")) == nil)
+        let scope = try Self.scope(Self.store + "\n" + Self.files)
+        let (tables, files) = (StoreName("app-db"), StoreName("uploads"))
+        #expect(scope.store(tables)?.hasTimestamps("posts") == true)
+        #expect(scope.store(tables)?.hasTimestamps("bills") == false)
+        #expect(scope.store(files)?.hasTimestamps("{user_id}") == true)
+        #expect(scope.store(StoreName("gone")) == nil)
     }
 
     @Test(
@@ -229,36 +229,36 @@ struct ErasureScopeTests {
         configured: String,
         live: String
     ) throws {
-        let text = Self.target.replacing("\"posts\"", with: "\"\(configured)\"")
+        let text = Self.store.replacing("\"posts\"", with: "\"\(configured)\"")
         let scope = try Self.scope(
             text.replacing("backups_kept", with: "schemas = [\"public\", \"crm\"]\nbackups_kept")
         )
-        let target = try #require(scope.target(TargetName("app-db")))
-        #expect(target.hasTimestamps(live))
-        for other in ["Posts", "other.posts", "bills"] { #expect(!target.hasTimestamps(other)) }
+        let store = try #require(scope.store(StoreName("app-db")))
+        #expect(store.hasTimestamps(live))
+        for other in ["Posts", "other.posts", "bills"] { #expect(!store.hasTimestamps(other)) }
     }
 
     @Test func `of two tables of one name each has its own cutoff`() throws {
         let both = """
 
-            [[target.table]]
+            [[store.table]]
             table = "crm.posts"
             column = "author"
             action = "delete"
             """
         let scope = try Self.scope(
-            Self.target.replacing(
+            Self.store.replacing(
                 "backups_kept",
                 with: "schemas = [\"public\", \"crm\"]\nbackups_kept"
             ) + both
         )
-        #expect(scope.target(TargetName("app-db"))?.hasTimestamps("posts") == true)
-        #expect(scope.target(TargetName("app-db"))?.hasTimestamps("crm.posts") == false)
+        #expect(scope.store(StoreName("app-db"))?.hasTimestamps("posts") == true)
+        #expect(scope.store(StoreName("app-db"))?.hasTimestamps("crm.posts") == false)
     }
 
     @Test func `a receipt counts what is kept under the name of the database`() async throws {
         let bench = try Bench()
-        let text = Self.target.replacing("\"postgresql\"", with: "\"sqlite\"")
+        let text = Self.store.replacing("\"postgresql\"", with: "\"sqlite\"")
             .replacing("conninfo_credential = \"canary-conninfo\"", with: "path = \"/srv/a.db\"")
             .replacing("\"timestamp\"", with: "\"unix_s\"")
             .replacing("\"posts\"", with: "\"Posts\"").replacing("\"bills\"", with: "\"BILLS\"")
@@ -274,9 +274,9 @@ struct ErasureScopeTests {
 
     @Test func `what nobody owns any more has no cutoff`() throws {
         let scope = try Self.scope(
-            Self.target + """
+            Self.store + """
 
-                [[target.key]]
+                [[store.key]]
                 name = "team"
                 table = "posts"
                 column = "author"
@@ -284,6 +284,6 @@ struct ErasureScopeTests {
                 shared = true
                 """ + "\n" + Self.files + "\nkeyed_by = \"app-db.team\""
         )
-        #expect(scope.target(TargetName("uploads"))?.hasTimestamps("{user_id}") == false)
+        #expect(scope.store(StoreName("uploads"))?.hasTimestamps("{user_id}") == false)
     }
 }

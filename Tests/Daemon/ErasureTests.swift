@@ -11,7 +11,7 @@ import Vault
     private static let policy = IntakePolicy(
         gracePeriod: .zero,
         deadline: .seconds(30 * 86_400),
-        targets: [TargetName("app-db")]
+        stores: [StoreName("app-db")]
     )
 
     @Test("nothing in our files opens any more, also with the vault key at hand")

@@ -8,11 +8,11 @@ import Testing
 @testable import Daemon
 
 /// A store of two rows for everybody, one of which any hold on rows is about.
-private final class DisputedStore: RowHolding, StubTarget {
-    let name: TargetName
+private final class DisputedStore: RowHolding, StubStore {
+    let name: StoreName
     private let rows = Mutex<[UserID: Int]>([:])
 
-    init(_ name: TargetName = TargetName("app-db")) { self.name = name }
+    init(_ name: StoreName = StoreName("app-db")) { self.name = name }
 
     func count(of user: UserID) -> Int { rows.withLock { $0[user, default: 2] } }
 
@@ -34,15 +34,15 @@ private final class DisputedStore: RowHolding, StubTarget {
     }
 }
 
-@Suite("Holds on targets over the control API") struct HoldBackendTests {
+@Suite("Holds on stores over the control API") struct HoldBackendTests {
     private static let caller = Caller(role: .operator, uid: 0, operatorUID: 1000)
-    private static let target = TargetName("app-db")
+    private static let store = StoreName("app-db")
     private static let settings = """
-        [[target]]
+        [[store]]
         name = "app-db"
         kind = "sqlite"
         path = "/srv/app.db"
-        [[target.table]]
+        [[store.table]]
         table = "orders"
         column = "buyer"
         action = "delete"
@@ -52,10 +52,10 @@ private final class DisputedStore: RowHolding, StubTarget {
         RowFilter(table: table, conditions: [.init(column: "status", values: ["disputed"])])
     }
 
-    private static let accounts = TargetName("accounts")
+    private static let accounts = StoreName("accounts")
     private static let accountSettings = """
 
-        [[target]]
+        [[store]]
         name = "accounts"
         kind = "firebase-auth"
         project = "example-project"
@@ -73,7 +73,7 @@ private final class DisputedStore: RowHolding, StubTarget {
         let store = DisputedStore()
         let backend = try bench.backend(
             more: Self.settings + (accounts == nil ? "" : Self.accountSettings),
-            targets: [Self.target: store, Self.accounts: accounts].compactMapValues(\.self),
+            stores: [Self.store: store, Self.accounts: accounts].compactMapValues(\.self),
             clock: StillClock()
         )
         try await withThrowingTaskGroup { group in
@@ -110,18 +110,18 @@ private final class DisputedStore: RowHolding, StubTarget {
         }
     }
 
-    @Test("a held target is left alone, and the request ends by itself", .timeLimit(.minutes(5)))
-    func wholeTarget() async throws {
-        let whole = HoldInput(target: Self.target, reason: "case 7")
+    @Test("a held store is left alone, and the request ends by itself", .timeLimit(.minutes(5)))
+    func wholeStore() async throws {
+        let whole = HoldInput(store: Self.store, reason: "case 7")
         try await run(holding: [("case", whole)]) { backend, id, store in
             let alice = try #require(UserID("alice"))
             #expect(try await backend.show(id, caller: Self.caller).detail == "on_hold")
             #expect(store.count(of: alice) == 2)
-            let health = try await backend.targets(caller: Self.caller).items[0]
+            let health = try await backend.stores(caller: Self.caller).items[0]
             #expect(health.state == .known(.held) && health.detail == "on_hold")
             #expect(try await backend.holds(caller: Self.caller).items.map(\.reason) == ["case 7"])
             let changes = try await backend.events(nil, caller: Self.caller)
-            #expect(try await backend.liftHold("case", caller: Self.caller).target == "app-db")
+            #expect(try await backend.liftHold("case", caller: Self.caller).store == "app-db")
             await Self.wait(for: .completed, changes)
             #expect(store.count(of: alice) == 0)
             #expect(try await backend.holds(caller: Self.caller).items.isEmpty)
@@ -130,7 +130,7 @@ private final class DisputedStore: RowHolding, StubTarget {
 
     @Test("held rows stay, and the request ends by itself", .timeLimit(.minutes(5)))
     func rows() async throws {
-        let input = HoldInput(target: Self.target, rows: Self.rows("orders"))
+        let input = HoldInput(store: Self.store, rows: Self.rows("orders"))
         try await run(holding: [("rows", input)]) { backend, id, store in
             let alice = try #require(UserID("alice"))
             #expect(try await backend.show(id, caller: Self.caller).detail == "on_hold")
@@ -149,7 +149,7 @@ private final class DisputedStore: RowHolding, StubTarget {
     )
     func accountStays(isOfRows: Bool) async throws {
         let accounts = DisputedStore(Self.accounts)
-        let input = HoldInput(target: Self.target, rows: isOfRows ? Self.rows("orders") : nil)
+        let input = HoldInput(store: Self.store, rows: isOfRows ? Self.rows("orders") : nil)
         try await run(holding: [("case", input)], accounts: accounts) { backend, id, store in
             let alice = try #require(UserID("alice"))
             #expect(try await backend.show(id, caller: Self.caller).detail == "on_hold")
@@ -162,16 +162,16 @@ private final class DisputedStore: RowHolding, StubTarget {
         }
     }
 
-    @Test("a request's own hold is lifted although its target is held", .timeLimit(.minutes(5)))
-    func ownHoldOnHeldTarget() async throws {
+    @Test("a request's own hold is lifted although its store is held", .timeLimit(.minutes(5)))
+    func ownHoldOnHeldStore() async throws {
         let bench = try Bench()
         let log = bench.log
-        let whole = HoldInput(target: Self.target, reason: "case 7")
+        let whole = HoldInput(store: Self.store, reason: "case 7")
         try await run(holding: [("case", whole)], on: bench) { backend, id, store in
             let alice = try #require(UserID("alice"))
             _ = try await backend.act(.hold(reason: nil), on: id, caller: Self.caller)
             let released = try await backend.act(.release, on: id, caller: Self.caller)
-            #expect(released.heldBy == [WireRequestHold(name: "case", target: "app-db")])
+            #expect(released.heldBy == [WireRequestHold(name: "case", store: "app-db")])
             #expect(log.all.contains { $0.contains("request.id=\(id) step=release") })
             await #expect(throws: ControlProblem.self) {
                 _ = try await backend.act(.release, on: id, caller: Self.caller)
@@ -184,12 +184,12 @@ private final class DisputedStore: RowHolding, StubTarget {
     }
 
     @Test(
-        "a hold on a request whose target was held ends like any other",
+        "a hold on a request whose store was held ends like any other",
         .timeLimit(.minutes(5)),
         arguments: [false, true]
     )
-    func holdAfterTargetHold(isOfUser: Bool) async throws {
-        let whole = HoldInput(target: Self.target)
+    func holdAfterStoreHold(isOfUser: Bool) async throws {
+        let whole = HoldInput(store: Self.store)
         try await run(holding: [("case", whole)]) { backend, id, store in
             let alice = try #require(UserID("alice"))
             func set(_ isHeld: Bool) async throws {
@@ -219,15 +219,15 @@ private final class DisputedStore: RowHolding, StubTarget {
 
     @Test("a hold that cannot be kept is refused", .timeLimit(.minutes(5)))
     func refusals() async throws {
-        let whole = HoldInput(target: Self.target)
+        let whole = HoldInput(store: Self.store)
         try await run(holding: [("case", whole)]) { backend, _, _ in
             #expect(await problem(backend, "case", whole) == nil)
-            let other = HoldInput(target: Self.target, rows: Self.rows("orders"))
+            let other = HoldInput(store: Self.store, rows: Self.rows("orders"))
             #expect(await problem(backend, "case", other) == .wrongState)
-            let strange = HoldInput(target: Self.target, rows: Self.rows("posts"))
+            let strange = HoldInput(store: Self.store, rows: Self.rows("posts"))
             #expect(await problem(backend, "a", strange) == .filterRefused)
-            let nowhere = HoldInput(target: TargetName("nowhere"))
-            #expect(await problem(backend, "a", nowhere) == .unknownTarget)
+            let nowhere = HoldInput(store: StoreName("nowhere"))
+            #expect(await problem(backend, "a", nowhere) == .unknownStore)
             await #expect(throws: ControlProblem(.holdNotFound)) {
                 _ = try await backend.liftHold("a", caller: Self.caller)
             }

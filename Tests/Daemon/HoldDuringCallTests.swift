@@ -8,8 +8,8 @@ import Testing
 @testable import Daemon
 
 /// A store of two rows for everybody that begins and ends each order when it is told to.
-private final class SteppedStore: RowHolding, StubTarget {
-    let name = TargetName("app-db")
+private final class SteppedStore: RowHolding, StubStore {
+    let name = StoreName("app-db")
     private let rows = Mutex<[UserID: Int]>([:])
     /// Whose order has begun.
     let begun = AsyncStream.makeStream(of: String.self)
@@ -57,15 +57,15 @@ private final class SteppedStore: RowHolding, StubTarget {
 }
 
 @Suite("Holds that come while a call runs") struct HoldDuringCallTests {
-    enum Hold: CaseIterable { case request, user, target, rows }
+    enum Hold: CaseIterable { case request, user, store, rows }
 
     private static let caller = Caller(role: .operator, uid: 0, operatorUID: 1000)
     private static let settings = """
-        [[target]]
+        [[store]]
         name = "app-db"
         kind = "sqlite"
         path = "/srv/app.db"
-        [[target.table]]
+        [[store.table]]
         table = "orders"
         column = "buyer"
         action = "delete"
@@ -86,11 +86,11 @@ private final class SteppedStore: RowHolding, StubTarget {
         case .user:
             let bob = try #require(UserID("bob"))
             _ = try await backend.setHold(true, user: bob, reason: nil, caller: caller)
-        case .target:
-            let input = HoldInput(target: TargetName("app-db"))
+        case .store:
+            let input = HoldInput(store: StoreName("app-db"))
             _ = try await backend.placeHold("case", input, caller: caller)
         case .rows:
-            let input = HoldInput(target: TargetName("app-db"), rows: disputed)
+            let input = HoldInput(store: StoreName("app-db"), rows: disputed)
             _ = try await backend.placeHold("case", input, caller: caller)
         }
     }
@@ -106,7 +106,7 @@ private final class SteppedStore: RowHolding, StubTarget {
         case .user:
             let bob = try #require(UserID("bob"))
             _ = try await backend.setHold(false, user: bob, reason: nil, caller: caller)
-        case .target, .rows:
+        case .store, .rows:
             _ = try await backend.liftHold("case", caller: caller)
         }
     }
@@ -135,7 +135,7 @@ private final class SteppedStore: RowHolding, StubTarget {
         let store = SteppedStore()
         let backend = try bench.backend(
             more: Self.settings,
-            targets: [store.name: store],
+            stores: [store.name: store],
             clock: StillClock()
         )
         func submit(_ user: String) async throws -> RequestID {

@@ -12,28 +12,28 @@ import Vault
 
 /// Erasing again where a store that knows users by other ids was restored alone.
 struct KeyReplayTests {
-    private static let service = TargetName("service")
+    private static let service = StoreName("service")
 
     /// A store that is keyed and has keys of its own, and one behind it.
     private static func chain(_ directory: String) -> String {
         """
 
-        [[target]]
+        [[store]]
         name = "threads"
         kind = "files"
         root = "\(directory)/threads"
         paths = ["{user_id}"]
         keyed_by = "service.thread"
-        [[target]]
+        [[store]]
         name = "service"
         kind = "sqlite"
         path = "\(directory)/service.db"
         keyed_by = "app-db.customer"
-        [[target.table]]
+        [[store.table]]
         table = "tickets"
         column = "customer"
         action = "delete"
-        [[target.key]]
+        [[store.key]]
         name = "thread"
         table = "tickets"
         column = "customer"
@@ -48,7 +48,7 @@ struct KeyReplayTests {
         for number in 1...2 { try await world.insert("u\(number)", "c\(number)", "w") }
         for number in 1...2 {
             let loaded = try await world.submit("u\(number)")
-            await world.purge(loaded, world.registry.current.configuration.targets.map(\.name))
+            await world.purge(loaded, world.registry.current.configuration.stores.map(\.name))
             try await world.complete(loaded, withRecheck: number == 1)
         }
         #expect(try world.names(in: "crm") == ["c3.json"])
@@ -57,7 +57,7 @@ struct KeyReplayTests {
     }
 
     private static func erased(_ replay: WireReplay) -> [String: Int] {
-        Dictionary(uniqueKeysWithValues: replay.targets.map { ($0.name.rawValue, $0.erased) })
+        Dictionary(uniqueKeysWithValues: replay.stores.map { ($0.name.rawValue, $0.erased) })
     }
 
     @Test func `what comes back in keyed stores alone is erased again, and nothing else`()
@@ -85,7 +85,7 @@ struct KeyReplayTests {
         try await world.join("u3", "w")
         let replay = try await world.replay()
         #expect(replay.state.known == .finished)
-        #expect(replay.targets.map(\.found) == [0, 0, 0])
+        #expect(replay.stores.map(\.found) == [0, 0, 0])
         #expect(try world.names(in: "spaces") == ["w", "w3"])
     }
 
@@ -122,18 +122,18 @@ struct KeyReplayTests {
         let world = try await Self.world()
         try world.write("crm/c1.json")
         let counted = try await world.replay { $0.isDrill = true }
-        #expect(counted.targets.map(\.found) == [0, 0, 1])
-        #expect(counted.targets.map(\.erased) == [0, 0, 0])
+        #expect(counted.stores.map(\.found) == [0, 0, 1])
+        #expect(counted.stores.map(\.erased) == [0, 0, 0])
         for name in ["c2", "c3", "u1"] { try world.write("copy/\(name).json") }
-        let copy = FilesTarget(
-            plan: FilesTargetPlan(
-                name: TargetName("crm"),
+        let copy = FilesStore(
+            plan: FilesStorePlan(
+                name: StoreName("crm"),
                 root: world.bench.directory + "/copy",
                 paths: [try PathPattern("{user_id}.json")]
             )
         )
         let erased = try await world.replay(copy: copy) { input in
-            (input.isDrill, input.target, input.copy) = (true, TargetName("crm"), "copy")
+            (input.isDrill, input.store, input.copy) = (true, StoreName("crm"), "copy")
         }
         #expect(Self.erased(erased) == ["crm": 1])
         #expect(try world.names(in: "copy") == ["c3.json", "u1.json"])
@@ -142,13 +142,13 @@ struct KeyReplayTests {
 
     @Test(arguments: [("crm", nil), ("app-db", nil), ("app-db", "accounts")])
     func `a hold on the store or on its source keeps what came back`(
-        target: String,
+        store: String,
         table: String?
     ) async throws {
         let world = try await Self.world()
-        let hold = TargetHold(
+        let hold = StoreHold(
             name: "case 7",
-            target: TargetName(target),
+            store: StoreName(store),
             rows: table.map { table in
                 let of = RowFilter.Condition(column: "crm_id", values: ["c3"])
                 return RowFilter(table: table, conditions: [of])
@@ -160,7 +160,7 @@ struct KeyReplayTests {
         try world.write("crm/c1.json")
         let held = try await world.replay()
         #expect(held.state.known == .incomplete)
-        #expect(held.targets.map(\.error) == [nil, nil, "on_hold"])
+        #expect(held.stores.map(\.error) == [nil, nil, "on_hold"])
         #expect(try world.names(in: "crm") == ["c1.json", "c3.json"])
         _ = try await world.bench.state.commit([.liftHold(hold, by: 1, at: Bench.start)])
         #expect(Self.erased(try await world.replay()) == ["app-db": 0, "crm": 1, "spaces": 0])
@@ -171,16 +171,16 @@ struct KeyReplayTests {
     {
         let world = try await Self.world()
         try await world.insert("u1", "c1")
-        let hold = TargetHold(
+        let hold = StoreHold(
             name: "case 7",
-            target: TargetName("crm"),
+            store: StoreName("crm"),
             since: Bench.start,
             uid: 1
         )
         _ = try await world.bench.state.commit([.placeHold(hold)])
         let held = try await world.replay()
         #expect(Self.erased(held) == ["app-db": 1, "crm": 0, "spaces": 0])
-        #expect(held.targets.map(\.found) == [1, 0, 1])
+        #expect(held.stores.map(\.found) == [1, 0, 1])
         _ = try await world.bench.state.commit([.liftHold(hold, by: 1, at: Bench.start)])
         #expect(try await world.replay().state.known == .finished)
         #expect(try world.names(in: "crm") == ["c3.json"])
@@ -199,7 +199,7 @@ struct KeyReplayTests {
             try await state.writer.perform { _ = try $0.run("DELETE FROM requests") }
         }
         let held = try await world.replay()
-        #expect(held.targets.map(\.error) == [nil, nil, "on_hold"])
+        #expect(held.stores.map(\.error) == [nil, nil, "on_hold"])
         #expect(try world.names(in: "crm") == ["c1.json", "c3.json"])
         _ = try await state.releaseUser(user, by: 1000, at: Bench.start)
         #expect(Self.erased(try await world.replay())["crm"] == 1)
@@ -214,7 +214,7 @@ struct KeyReplayTests {
         // Of a later account; the case of the deletion still has its id.
         try world.write("crm/c1.json")
         try await world.insert("u1", "c9")
-        let replay = try await world.replay { $0.target = TargetName("app-db") }
+        let replay = try await world.replay { $0.store = StoreName("app-db") }
         #expect(replay.state.known == .finished)
         #expect(try world.names(in: "crm") == ["c1.json", "c3.json"])
     }
@@ -223,7 +223,7 @@ struct KeyReplayTests {
         let world = try await Self.world()
         try world.write("crm/c1.json")
         try await world.sample()
-        #expect(world.bench.log.all.last == "dataReturned count=1 detail=sample target=crm")
+        #expect(world.bench.log.all.last == "dataReturned count=1 detail=sample store=crm")
     }
 
     @Test func `what a sample finds in a keyed store is looked at until it is gone`() async throws {
@@ -249,7 +249,7 @@ struct KeyReplayTests {
         let looks = try await Self.looks(world)
         let outcomes: [Recheck.Outcome] = [.clean, .clean, .returned, .returned, .clean]
         #expect(looks.map(\.outcome) == outcomes)
-        #expect(looks.last?.missing == [TargetName("app-db"), TargetName("spaces")])
+        #expect(looks.last?.missing == [StoreName("app-db"), StoreName("spaces")])
     }
 
     @Test func `a case of an id alone takes on the user, and what else is found`() async throws {
@@ -264,14 +264,14 @@ struct KeyReplayTests {
         #expect(try await world.rows("found_keys WHERE is_late = 0") == 1)
         try await world.look(after: KeyWorld.day * 60)
         var looks = try await Self.looks(world)
-        let both = [TargetName("app-db"), TargetName("crm")]
-        #expect(looks.last?.found.map(\.target) == both)
+        let both = [StoreName("app-db"), StoreName("crm")]
+        #expect(looks.last?.found.map(\.store) == both)
         try await world.remove("u1")
         try world.delete("crm/c1.json")
         try await world.look(after: KeyWorld.day * 90)
         looks = try await Self.looks(world)
         #expect(looks.last?.outcome == .clean)
-        #expect(looks.last?.missing == [TargetName("spaces")])
+        #expect(looks.last?.missing == [StoreName("spaces")])
     }
 
     @Test func `a keyed store that had data again is not called clean without the ids`()
@@ -286,7 +286,7 @@ struct KeyReplayTests {
         // As an earlier version left it.
         try await world.bench.state.writer.perform { _ = try $0.run("DELETE FROM found_keys") }
         try await world.look(after: KeyWorld.day * 20)
-        let found = try await Self.looks(world).last?.found.map(\.target.rawValue)
+        let found = try await Self.looks(world).last?.found.map(\.store.rawValue)
         #expect(found?.contains("crm") == true)
         try await world.remove("u1")
         try await world.look(after: KeyWorld.day * 60)
@@ -307,7 +307,7 @@ struct KeyReplayTests {
         try await world.insertTicket("c3", "t3")
         for thread in ["t3", "t4", "t5"] { try world.write("threads/\(thread)") }
         let loaded = try await world.submit("u4")
-        await world.purge(loaded, world.registry.current.configuration.targets.map(\.name))
+        await world.purge(loaded, world.registry.current.configuration.stores.map(\.name))
         try await world.complete(loaded)
         #expect(try world.names(in: "threads") == ["t3", "t5"])
         // A row of then and one that nobody had read before.
@@ -347,13 +347,13 @@ struct KeyReplayTests {
         let ids = 100..<(100 + count)
         for id in ids { try await world.insert("u4", "c\(id)") }
         let loaded = try await world.submit("u4")
-        await world.purge(loaded, world.registry.current.configuration.targets.map(\.name))
+        await world.purge(loaded, world.registry.current.configuration.stores.map(\.name))
         try await world.complete(loaded, withRecheck: false)
         let last = ids.upperBound - 1
         let held = RowFilter.Condition(column: "customer", values: ["c\(last)"])
-        let hold = TargetHold(
+        let hold = StoreHold(
             name: "case 7",
-            target: Self.service,
+            store: Self.service,
             rows: RowFilter(table: "tickets", conditions: [held]),
             since: Bench.start,
             uid: 1
@@ -366,7 +366,7 @@ struct KeyReplayTests {
             for id in ids { try world.write("threads/t\(id)") }
             let replay = try await world.replay()
             #expect(replay.state.known == .incomplete)
-            #expect(replay.targets.first { $0.name.rawValue == "service" }?.error == "on_hold")
+            #expect(replay.stores.first { $0.name.rawValue == "service" }?.error == "on_hold")
             #expect(try await world.customersWithTickets() == ["c\(last)"])
             #expect(try world.names(in: "threads").contains("t\(last)"))
             #expect(try await world.rows("found_keys WHERE is_late = 1") > 0)
@@ -407,9 +407,9 @@ struct KeyReplayTests {
     private static func tombstone(
         of customer: String,
         _ world: KeyWorld
-    ) async throws -> (tombstone: Tombstone, store: KeyReplayTarget) {
+    ) async throws -> (tombstone: Tombstone, store: KeyReplayStore) {
         let page = try await world.bench.state.tombstones(since: Bench.start, after: 0, limit: 10)
-        let store = try #require((world.registry.current.targets[service] as? KeyedTarget)?.byKey())
+        let store = try #require((world.registry.current.stores[service] as? KeyedStore)?.byKey())
         let hash = store.tombstone(of: try #require(UserID(customer)))
         return (try #require(page.page.first { $0.hash == hash }), store)
     }

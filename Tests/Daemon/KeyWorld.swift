@@ -15,7 +15,7 @@ import Vault
 /// A database whose rows name ids of two folders: one for each customer, one for each workspace.
 final class KeyWorld: Sendable {
     static let day = Duration.seconds(86_400)
-    static let targets = ["app-db", "crm", "spaces"].map { TargetName($0) }
+    static let stores = ["app-db", "crm", "spaces"].map { StoreName($0) }
 
     let bench: Bench
     let registry: AdapterRegistry
@@ -25,7 +25,7 @@ final class KeyWorld: Sendable {
     private let database: DatabaseQueue
     private let service: DatabaseQueue
 
-    /// `more` are targets besides, which the folder `threads` and `service.db` are there for.
+    /// `more` are stores besides, which the folder `threads` and `service.db` are there for.
     init(_ vault: SealedVault? = nil, more: (String) -> String = { _ in "" }) async throws {
         self.vault = try vault ?? SealedUsers.vault(1)
         bench = try Bench()
@@ -84,36 +84,36 @@ final class KeyWorld: Sendable {
         """
         [requests]
         rechecks = ["24h", "7d"]
-        [[target]]
+        [[store]]
         name = "spaces"
         kind = "files"
         root = "\(directory)/spaces"
         paths = ["{user_id}"]
         keyed_by = "app-db.workspace"
-        [[target]]
+        [[store]]
         name = "app-db"
         kind = "sqlite"
         path = "\(directory)/app.db"
-        [[target.table]]
+        [[store.table]]
         table = "accounts"
         column = "user_id"
         action = "delete"
-        [[target.table]]
+        [[store.table]]
         table = "members"
         column = "user_id"
         action = "delete"
-        [[target.key]]
+        [[store.key]]
         name = "customer"
         table = "accounts"
         column = "user_id"
         value = "crm_id"
-        [[target.key]]
+        [[store.key]]
         name = "workspace"
         table = "members"
         column = "user_id"
         value = "workspace"
         shared = true
-        [[target]]
+        [[store]]
         name = "crm"
         kind = "files"
         root = "\(directory)/crm"
@@ -197,8 +197,8 @@ final class KeyWorld: Sendable {
     // MARK: Deletions
 
     func submit(_ user: String) async throws -> LoadedRequest {
-        let targets = registry.current.configuration.targets.map(\.name)
-        return try await bench.submit(user, targets: targets, at: clock.now())
+        let stores = registry.current.configuration.stores.map(\.name)
+        return try await bench.submit(user, stores: stores, at: clock.now())
     }
 
     func order(_ loaded: LoadedRequest) -> PurgeOrder {
@@ -206,13 +206,13 @@ final class KeyWorld: Sendable {
         PurgeOrder(request: loaded.request.id, user: loaded.user, cutoff: .distantFuture)
     }
 
-    /// Purges and verifies as the engine does, one target after the other.
+    /// Purges and verifies as the engine does, one store after the other.
     @discardableResult
-    func purge(_ loaded: LoadedRequest, _ targets: [TargetName] = targets) async -> [PurgeAnswer] {
+    func purge(_ loaded: LoadedRequest, _ stores: [StoreName] = stores) async -> [PurgeAnswer] {
         var answers: [PurgeAnswer] = []
-        for name in targets {
-            let purged = await registry.current.targets[name]?.purge([order(loaded)]) ?? []
-            let left = await registry.current.targets[name]?.verify([order(loaded)]) ?? []
+        for name in stores {
+            let purged = await registry.current.stores[name]?.purge([order(loaded)]) ?? []
+            let left = await registry.current.stores[name]?.verify([order(loaded)]) ?? []
             answers += purged
             // Where no key led, both say so.
             if case .done(let counts)? = purged.first, counts.isNotLookedFor {
@@ -250,7 +250,7 @@ final class KeyWorld: Sendable {
     }
 
     func replay(
-        copy: (any PurgeTarget)? = nil,
+        copy: (any PurgeStore)? = nil,
         _ change: (inout ReplayTerms) -> Void = { _ in }
     ) async throws -> WireReplay {
         let service = try bench.replay(registry, clock, copy: copy)

@@ -147,7 +147,7 @@ struct LedgerKeeperTests {
     @Test func `an old copy does not say which erasures were begun`() async throws {
         let place = try Place()
         let path = place.bench.directory + "/state.db"
-        let target = TargetName("app-db")
+        let store = StoreName("app-db")
         let begun = BegunErasure(
             request: RequestID(TimeOrderedID(high: 1, low: 1)),
             hash: Array(repeating: 7, count: 32)
@@ -155,12 +155,12 @@ struct LedgerKeeperTests {
         var keeper = try await place.open(place.bench.state)
         try await place.write(5, to: place.bench.state)
         try await keeper.checkpoint()
-        _ = try await place.bench.state.beginReplay(of: [begun], in: target)
+        _ = try await place.bench.state.beginReplay(of: [begun], in: store)
         try await place.bench.state.close()
         try place.copy(from: path, to: path + ".old")
         var state = try place.reopen()
         keeper = try await place.open(state)
-        #expect(try await state.begunReplays(in: target) == [begun])
+        #expect(try await state.begunReplays(in: store) == [begun])
         try await place.write(2, to: state)
         try await keeper.checkpoint()
         try await state.close()
@@ -168,7 +168,7 @@ struct LedgerKeeperTests {
         state = try place.reopen()
         keeper = try await place.open(state)
         #expect(await keeper.health == .rolledBack(missing: 2))
-        #expect(try await state.begunReplays(in: target) == [])
+        #expect(try await state.begunReplays(in: store) == [])
         try await state.close()
     }
 

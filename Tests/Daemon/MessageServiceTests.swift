@@ -61,7 +61,7 @@ struct MessageServiceTests {
     private func accept(_ bench: Bench) async throws {
         var random = SeededGenerator(seed: 1)
         let id = RequestID(TimeOrderedID(at: Bench.start, entropy: &random))
-        let policy = IntakePolicy(gracePeriod: .zero, deadline: .seconds(86_400), targets: [])
+        let policy = IntakePolicy(gracePeriod: .zero, deadline: .seconds(86_400), stores: [])
         let outcomes = try await bench.state.accept(
             [try Self.submission("u")],
             policy: policy,
@@ -91,7 +91,7 @@ struct MessageServiceTests {
                 }.joined()
             ),
             providers: [:],
-            targets: [:]
+            stores: [:]
         )
         adapters.channels = channels
         try await bench.state.keepSubscribers(
@@ -173,7 +173,7 @@ struct MessageServiceTests {
                         level: .error,
                         message: "",
                         metadata: [
-                            "event": "targetPaused", "target": "app-db",
+                            "event": "storePaused", "store": "app-db",
                             "error": "misconfigured",
                         ]
                     )
@@ -186,10 +186,10 @@ struct MessageServiceTests {
             for _ in 0..<AlarmLimit.perHourMax {
                 let message = try #require(await app.next())
                 #expect(message.topic == .alarm)
-                #expect(message.subject == "target_paused")
+                #expect(message.subject == "store_paused")
                 texts.insert(message.detail ?? "")
             }
-            #expect(texts == ["target app-db paused: it does not fit its configuration"])
+            #expect(texts == ["store app-db paused: it does not fit its configuration"])
             #expect(service.alarms.take().isEmpty)
         }
     }
@@ -207,7 +207,7 @@ struct MessageServiceTests {
                     level: .error,
                     message: "",
                     metadata: [
-                        "event": "targetPaused", "target": "app-db", "error": "misconfigured",
+                        "event": "storePaused", "store": "app-db", "error": "misconfigured",
                     ]
                 )
             )

@@ -6,8 +6,8 @@ import Testing
 @testable import Daemon
 
 /// A store that plans nothing, for a reason.
-private struct UnplannedStore: StubTarget {
-    let name = TargetName("app-db")
+private struct UnplannedStore: StubStore {
+    let name = StoreName("app-db")
     let failure: EffectFailure
 
     func plan(_ order: PurgeOrder) async -> PlanAnswer { .failure(failure) }
@@ -15,11 +15,11 @@ private struct UnplannedStore: StubTarget {
 
 @Suite("Plans over the control API") struct PlanBackendTests {
     private static let settings = """
-        [[target]]
+        [[store]]
         name = "app-db"
         kind = "sqlite"
         path = "/srv/app.db"
-        [[target.table]]
+        [[store.table]]
         table = "users"
         column = "id"
         action = "delete"
@@ -31,7 +31,7 @@ private struct UnplannedStore: StubTarget {
         arguments: [
             (EffectFailure.unreachable, ControlProblem.Code.unavailable, "cannot be asked now"),
             (.throttled(retryAfter: nil), .unavailable, "throttled"),
-            (.misconfigured, .planRefused, "target 'app-db': misconfigured"),
+            (.misconfigured, .planRefused, "store 'app-db': misconfigured"),
             (
                 .blocked(Obstacle(.spelling, at: "users", name: "id")), .planRefused,
                 "other_spelling: column 'id' of 'users' spells the value otherwise"
@@ -39,9 +39,9 @@ private struct UnplannedStore: StubTarget {
         ]
     )
     func failures(failure: EffectFailure, code: ControlProblem.Code, words: String) async throws {
-        let name = TargetName("app-db")
+        let name = StoreName("app-db")
         let store = UnplannedStore(failure: failure)
-        let backend = try Bench().backend(more: Self.settings, targets: [name: store])
+        let backend = try Bench().backend(more: Self.settings, stores: [name: store])
         let caller = Caller(role: .operator, uid: 0, operatorUID: 1000)
         let user = try #require(UserID("alice"))
         do {

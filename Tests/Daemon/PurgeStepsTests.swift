@@ -12,7 +12,7 @@ import Testing
     }
 
     private static func work(_ name: String, _ step: PurgeWork.Step) -> PurgeWork {
-        var work = PurgeWork(target: TargetName(name))
+        var work = PurgeWork(store: StoreName(name))
         work.step = step
         work.startedAt = Bench.start
         return work
@@ -48,7 +48,7 @@ import Testing
         #expect(try Self.states(.open(.verifying), [failed]) == ["done", "retrying"])
         let paused = Self.work("a", .purged)
         #expect(
-            try Self.states(.parked(.verifying, .targetPaused, until: nil), [paused])
+            try Self.states(.parked(.verifying, .storePaused, until: nil), [paused])
                 == ["done", "parked"]
         )
     }

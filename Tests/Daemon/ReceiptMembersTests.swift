@@ -13,7 +13,7 @@ struct ReceiptMembersTests {
         name = "Example Apps"
         [[recipient]]
         name = "Analytics"
-        [[target]]
+        [[store]]
         name = "uploads"
         kind = "files"
         root = "/srv/uploads"
@@ -29,8 +29,8 @@ struct ReceiptMembersTests {
         return Set(try #require(line).1.split(separator: " ").map(String.init))
     }
 
-    /// Members of a statement that has everything; the target decides which horizon.
-    private static func stated(_ target: String) throws -> Set<String> {
+    /// Members of a statement that has everything; the store decides which horizon.
+    private static func stated(_ store: String) throws -> Set<String> {
         var request = try Bench.request("uploads")
         request.phase = .completed
         request.purgeStartedAt = Bench.start
@@ -44,7 +44,7 @@ struct ReceiptMembersTests {
         )
         request.approval = approval
         request.isWithoutSpool = true
-        let scope = ErasureScope(try Bench.configuration(configuration + target), [:])
+        let scope = ErasureScope(try Bench.configuration(configuration + store), [:])
         let statement = ReceiptStatement(request: request, scope: scope)
         return Set(statement.members.map(\.name))
     }

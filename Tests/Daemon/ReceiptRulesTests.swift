@@ -15,7 +15,7 @@ struct ReceiptRulesTests {
         isDated: Bool = false
     ) -> String {
         let lines = [
-            "[[target.table]]", "table = \"documents\"", "column = \"\(column)\"",
+            "[[store.table]]", "table = \"documents\"", "column = \"\(column)\"",
             "action = \"\(action)\"", reason.map { "keep_reason = \"\($0)\"" },
             action == "anonymize" ? "set = { \(column) = { strategy = \"null\" } }" : nil,
             isDated ? "created_at_column = \"at\"\ncreated_at_unit = \"timestamp\"" : nil,
@@ -25,7 +25,7 @@ struct ReceiptRulesTests {
 
     /// Masks another column than the one that leads to the user.
     private static let masksOther = """
-        [[target.table]]
+        [[store.table]]
         table = "documents"
         column = "author"
         action = "anonymize"
@@ -37,13 +37,13 @@ struct ReceiptRulesTests {
         _ rules: [String],
         _ entries: [PurgeCounts.Entry]
     ) async throws -> JSONValue {
-        let target = """
-            [[target]]
+        let store = """
+            [[store]]
             name = "app-db"
             kind = "postgresql"
             conninfo_credential = "canary-conninfo"
             """
-        let text = ([target] + rules).joined(separator: "\n\n")
+        let text = ([store] + rules).joined(separator: "\n\n")
         let bench = try Bench()
         try await bench.enforce(text)
         let id = try await ErasureScopeTests.complete("alice", on: bench, entries: entries)
@@ -124,7 +124,7 @@ struct ReceiptRulesTests {
                 try Self.entry($0)
             }
         )
-        let tables = try #require(receipt["targets"]?.array?.first?["tables"]?.array)
+        let tables = try #require(receipt["stores"]?.array?.first?["tables"]?.array)
         #expect(tables.map { $0["cutoff"]?.string } == [Bench.start.rfc3339, "none", "none"])
     }
 
@@ -136,7 +136,7 @@ struct ReceiptRulesTests {
         let items = try #require(receipt["not_erased"]?.array)
         #expect(items.map { $0["rows"] } == [2, 3])
         #expect(items[1]["reason"]?.string?.hasPrefix("newer than the request") == true)
-        let table = try #require(receipt["targets"]?.array?.first?["tables"]?.array?.first)
+        let table = try #require(receipt["stores"]?.array?.first?["tables"]?.array?.first)
         #expect(table["newer_rows"] == 3)
         // What was to go is another matter.
         let summary = try #require(receipt["summary"]?.string)
@@ -154,7 +154,7 @@ struct ReceiptRulesTests {
                 .init(name: "documents", action: action, rowCount: 0),
             ]
         )
-        let store = try #require(receipt["targets"]?.array?.first)
+        let store = try #require(receipt["stores"]?.array?.first)
         #expect(store["verified"] == false && store["verified_at"] == nil)
         let rule = "documents (email via users.email)"
         #expect(

@@ -60,7 +60,7 @@ struct RecheckServiceTests {
         try await world.look(after: Self.day)
         try await world.insert(Self.user, 3)
         #expect(try await world.look(after: Self.day * 7) == Bench.start + Self.day * 8)
-        let alarm = "dataReturned count=3 request.id=\(id) target=app-db"
+        let alarm = "dataReturned count=3 request.id=\(id) store=app-db"
         #expect(world.bench.log.all.contains(alarm))
         #expect(try await world.record(other).openRecheck == nil)
         let returned = try await world.record(id)
@@ -152,7 +152,7 @@ struct RecheckServiceTests {
             next = try #require(try await rechecks.recheck(&run))
         }
         #expect(world.bench.log.all.filter { $0.hasPrefix("recheckOverdue") }.count == 1)
-        #expect(world.counter.overdue == [TargetName("app-db")])
+        #expect(world.counter.overdue == [StoreName("app-db")])
         #expect(try await world.record(id).rechecks.isEmpty)
 
         try await world.setBroken(false)
@@ -166,13 +166,13 @@ struct RecheckServiceTests {
         let world = try await Afterworld()
         try await world.complete(Self.user)
         try await world.insert(Self.user)
-        let name = TargetName("app-db")
+        let name = StoreName("app-db")
         _ = try await world.bench.state.commit([
-            .pauseTarget(name, reason: "operator", at: Bench.start)
+            .pauseStore(name, reason: "operator", at: Bench.start)
         ])
         try await world.look(after: Self.day)
         #expect(world.bench.log.all.isEmpty)
-        _ = try await world.bench.state.commit([.resumeTarget(name, at: Bench.start)])
+        _ = try await world.bench.state.commit([.resumeStore(name, at: Bench.start)])
         try await world.look(after: Self.day * 2)
         #expect(world.counter.counts == [.returned: 1])
     }
@@ -180,9 +180,9 @@ struct RecheckServiceTests {
     @Test func `what nobody can look at is closed and says so`() async throws {
         let world = try await Afterworld()
         let gone = try await world.complete("gone")
-        try world.removeTargets()
+        try world.removeStores()
         try await world.look(after: Self.day)
-        let name = TargetName("app-db")
+        let name = StoreName("app-db")
         #expect(
             try await world.record(gone).rechecks
                 == [Recheck(at: Bench.start + Self.day, .unverified, missing: [name])]
@@ -362,7 +362,7 @@ struct RecheckServiceTests {
         try await world.look(after: Self.day * 7)
         try await world.insert(Self.user)
         try await Self.sample(world)
-        let alarm = "dataReturned count=1 detail=sample target=app-db"
+        let alarm = "dataReturned count=1 detail=sample store=app-db"
         #expect(world.bench.log.all.last == alarm)
         let leaves = try await world.bench.state.ledgerRows(from: 0).flatMap(\.leaves)
         let last = String(decoding: try #require(leaves.last), as: UTF8.self)
@@ -380,10 +380,10 @@ struct RecheckServiceTests {
         let before = world.counter.counts[.returned] ?? 0
         try await Self.sample(world)
         #expect(
-            world.bench.log.all.contains("dataReturned count=2 request.id=\(id) target=app-db")
+            world.bench.log.all.contains("dataReturned count=2 request.id=\(id) store=app-db")
         )
         #expect(world.counter.counts[.returned] == before + 1)
-        let found = Recheck.Found(target: TargetName("app-db"), rowCount: 2)
+        let found = Recheck.Found(store: StoreName("app-db"), rowCount: 2)
         let record = try await world.record(id)
         #expect(
             record.rechecks.last?.outcome == .returned && record.rechecks.last?.found == [found]
@@ -407,18 +407,18 @@ struct RecheckServiceTests {
         async throws
     {
         let world = try await Afterworld()
-        let id = try await world.complete(Self.user, targets: ["former"])
+        let id = try await world.complete(Self.user, stores: ["former"])
         try await world.look(after: Self.day * 7)
         try await world.insert(Self.user)
         try await Self.sample(world)
         let returnedAt = try #require(try await world.record(id).openRecheck?.returnedAt)
         try await world.look(after: returnedAt.since(Bench.start) + Self.day)
         let again = try #require(try await world.record(id).rechecks.last)
-        #expect(again.outcome == .returned && again.found.map(\.target) == [TargetName("app-db")])
+        #expect(again.outcome == .returned && again.found.map(\.store) == [StoreName("app-db")])
         try await world.erase(Self.user)
         try await world.look(after: Self.day * 60)
         let last = try #require(try await world.record(id).rechecks.last)
-        #expect(last.outcome == .clean && last.missing == [TargetName("former")])
+        #expect(last.outcome == .clean && last.missing == [StoreName("former")])
     }
 
     @Test func `a sample does not open a case anew whose looks an operator ended`() async throws {

@@ -12,7 +12,7 @@ import Testing
 @testable import Daemon
 
 struct ReloaderTests {
-    /// A backend without targets, and a reload that gives it one.
+    /// A backend without stores, and a reload that gives it one.
     private static func reloader(
         _ bench: Bench,
         _ backend: DaemonBackend,
@@ -23,7 +23,7 @@ struct ReloaderTests {
         let files = [
             root + "/.expunged-root": "uploads\n",
             bench.directory + "/expunged.toml": """
-            [[target]]
+            [[store]]
             name = "uploads"
             kind = "files"
             root = "\(root)"
@@ -61,10 +61,10 @@ struct ReloaderTests {
         _ = try await reloader.reload()
         let after = try await ErasureScopeTests.complete("bob", on: bench)
         let old = try #require(try await bench.state.scope(of: before))
-        #expect(try ErasureScope(document: old).targets.isEmpty)
+        #expect(try ErasureScope(document: old).stores.isEmpty)
         let new = try #require(try await bench.state.scope(of: after))
         #expect(try ErasureScope(document: new) == backend.parts.registry.current.erasureScope)
-        #expect(try ErasureScope(document: new).targets.map(\.name) == ["uploads"])
+        #expect(try ErasureScope(document: new).stores.map(\.name) == ["uploads"])
     }
 
     @Test func `a refused reload is shown until a good one`() async throws {
@@ -114,27 +114,27 @@ struct ReloaderTests {
         let reloader = try Self.reloader(bench, backend)
         try FileManager.default.removeItem(atPath: bench.directory + "/uploads")
         let answer = try await reloader.reload()
-        #expect(answer.changed.contains("target.uploads"))
+        #expect(answer.changed.contains("store.uploads"))
         #expect(answer.unusable.count == 1)
-        #expect(answer.unusable.first?.hasPrefix("cannot use target 'uploads': ") == true)
+        #expect(answer.unusable.first?.hasPrefix("cannot use store 'uploads': ") == true)
         #expect(bench.log.all.contains { $0.hasPrefix("componentUnfit") })
     }
 
     @Test func `what a reload mends waits for no later check`() async throws {
         let bench = try Bench()
         let backend = try bench.backend()
-        let resumed = Mutex<[TargetName]>([])
+        let resumed = Mutex<[StoreName]>([])
         let pauses = bench.pauses(backend) { input in
-            guard case .resumeTarget(let name, isOwn: true) = input else { return }
+            guard case .resumeStore(let name, isOwn: true) = input else { return }
             resumed.withLock { $0.append(name) }
         }
         let reloader = try Self.reloader(bench, backend, pauses: pauses)
         let (root, aside) = (bench.directory + "/uploads", bench.directory + "/aside")
         try FileManager.default.moveItem(atPath: root, toPath: aside)
-        let uploads = TargetName("uploads")
+        let uploads = StoreName("uploads")
         #expect(try await reloader.reload().unusable.count == 1)
         _ = try await bench.state.commit([
-            .pauseTarget(uploads, reason: "misconfigured", at: Bench.start)
+            .pauseStore(uploads, reason: "misconfigured", at: Bench.start)
         ])
         try await pauses.lookOnce()
         try FileManager.default.moveItem(atPath: aside, toPath: root)
@@ -152,6 +152,6 @@ struct ReloaderTests {
         try await bench.state.close()
         let problem = await #expect(throws: ControlProblem.self) { _ = try await reloader.reload() }
         #expect(problem?.code == .unavailable)
-        #expect(backend.parts.registry.current.configuration.targets.isEmpty)
+        #expect(backend.parts.registry.current.configuration.stores.isEmpty)
     }
 }

@@ -12,18 +12,18 @@ import Vault
 /// A replay that goes on after one that was cut off between a purge and its record.
 struct ReplayResumeTests {
     private static let (database, crm, spaces) = (
-        TargetName("app-db"), TargetName("crm"), TargetName("spaces")
+        StoreName("app-db"), StoreName("crm"), StoreName("spaces")
     )
 
     /// A store that looks into the state when it is asked to purge, and answers as it is told.
-    private struct Watched: TargetWrapper {
-        let inner: any PurgeTarget
+    private struct Watched: StoreWrapper {
+        let inner: any PurgeStore
         let state: StateDatabase
         let answer: @Sendable (Int, PurgeAnswer) -> PurgeAnswer
         private let calls = SharedList()
 
         init(
-            _ inner: any PurgeTarget,
+            _ inner: any PurgeStore,
             _ state: StateDatabase,
             _ answer: @escaping @Sendable (Int, PurgeAnswer) -> PurgeAnswer = { $1 }
         ) {
@@ -67,11 +67,11 @@ struct ReplayResumeTests {
     /// The tombstone of a user, or of an id in a keyed store.
     private static func tombstone(
         of text: String,
-        in target: TargetName = database,
+        in store: StoreName = database,
         _ world: KeyWorld
     ) async throws -> Tombstone {
         let id = try #require(UserID(text))
-        let keyed = (world.registry.current.targets[target] as? KeyedTarget)?.byKey()
+        let keyed = (world.registry.current.stores[store] as? KeyedStore)?.byKey()
         let hash = keyed?.tombstone(of: id) ?? world.bench.hasher.hash(text, domain: .user)
         let page = try await world.bench.state.tombstones(since: Bench.start, after: 0, limit: 99)
         return try #require(page.page.first { $0.hash == hash })
@@ -80,12 +80,12 @@ struct ReplayResumeTests {
     @discardableResult
     private static func begin(
         _ text: String,
-        in target: TargetName = database,
+        in store: StoreName = database,
         _ world: KeyWorld
     ) async throws -> RequestID {
-        let tombstone = try await tombstone(of: text, in: target, world)
+        let tombstone = try await tombstone(of: text, in: store, world)
         let begun = BegunErasure(request: tombstone.request, hash: tombstone.hash)
-        _ = try await world.bench.state.beginReplay(of: [begun], in: target)
+        _ = try await world.bench.state.beginReplay(of: [begun], in: store)
         return tombstone.request
     }
 
@@ -100,26 +100,26 @@ struct ReplayResumeTests {
         )
     }
 
-    private static func entry(_ request: RequestID, _ target: TargetName, rows: Int?) -> String {
+    private static func entry(_ request: RequestID, _ store: StoreName, rows: Int?) -> String {
         (rows == nil ? "{\"detail\":\"resumed\"," : "{")
             + "\"event\":\"replayed\",\"request\":\"\(request)\","
-            + (rows.map { "\"rows\":\($0)," } ?? "") + "\"target\":\"\(target)\""
+            + (rows.map { "\"rows\":\($0)," } ?? "") + "\"store\":\"\(store)\""
     }
 
-    private static func use(_ target: any PurgeTarget, _ world: KeyWorld) {
-        var targets = world.registry.current.targets
-        targets[target.name] = target
+    private static func use(_ store: any PurgeStore, _ world: KeyWorld) {
+        var stores = world.registry.current.stores
+        stores[store.name] = store
         _ = world.registry.replace(
             with: Adapters(
                 configuration: world.registry.current.configuration,
                 providers: [:],
-                targets: targets
+                stores: stores
             )
         )
     }
 
-    private static func app(_ world: KeyWorld) throws -> any PurgeTarget {
-        try #require(world.registry.current.targets[database])
+    private static func app(_ world: KeyWorld) throws -> any PurgeStore {
+        try #require(world.registry.current.stores[database])
     }
 
     @Test func `whoever was erased when it was cut off is found, and recorded`() async throws {
@@ -129,8 +129,8 @@ struct ReplayResumeTests {
         let there = try await Self.tombstone(of: "u2", world).request
         let replay = try await world.replay()
         #expect(replay.state.known == .finished)
-        let target = try #require(replay.targets.first { $0.name.rawValue == "app-db" })
-        #expect([target.found, target.erased, target.rows] == [2, 2, 1])
+        let store = try #require(replay.stores.first { $0.name.rawValue == "app-db" })
+        #expect([store.found, store.erased, store.rows] == [2, 2, 1])
         #expect(
             try await Self.entries(world) == [
                 Self.entry(gone, Self.database, rows: nil),
@@ -138,7 +138,7 @@ struct ReplayResumeTests {
             ]
         )
         #expect(try await world.rows("begun_replays") == 0)
-        #expect(try await world.replay().targets.map(\.found) == [0, 0, 0])
+        #expect(try await world.replay().stores.map(\.found) == [0, 0, 0])
     }
 
     @Test func `it is on disk before the store is asked, and is not there after it`()
@@ -162,7 +162,7 @@ struct ReplayResumeTests {
         try await world.insert("u1", "c1")
         let request = try await Self.begin("u1", world)
         let replay = try await world.replay()
-        #expect(replay.targets.first { $0.name.rawValue == "app-db" }?.rows == 1)
+        #expect(replay.stores.first { $0.name.rawValue == "app-db" }?.rows == 1)
         let entries = try await Self.entries(world)
         let entry = Self.entry(request, Self.database, rows: 1).dropFirst()
         #expect(entries.contains("{\"detail\":\"resumed\"," + entry))
@@ -179,7 +179,7 @@ struct ReplayResumeTests {
         )
         let replay = try await world.replay()
         #expect(replay.state.known == .finished)
-        #expect(replay.targets.first { $0.name.rawValue == "app-db" }?.erased == 1)
+        #expect(replay.stores.first { $0.name.rawValue == "app-db" }?.erased == 1)
         let request = try await Self.tombstone(of: "u1", world).request
         let entry = Self.entry(request, Self.database, rows: nil)
         #expect(try await Self.entries(world).contains(entry))
@@ -217,8 +217,8 @@ struct ReplayResumeTests {
             world
         )
         let replay = try await world.replay()
-        let target = try #require(replay.targets.first { $0.name.rawValue == "app-db" })
-        #expect([target.found, target.erased, target.newer] == [0, 0, 1])
+        let store = try #require(replay.stores.first { $0.name.rawValue == "app-db" })
+        #expect([store.found, store.erased, store.newer] == [0, 0, 1])
         #expect(try await !Self.entries(world).contains { $0.contains("app-db") })
         #expect(try await world.rows("begun_replays") == 0)
     }
@@ -228,7 +228,7 @@ struct ReplayResumeTests {
         try await Self.begin("w1", in: Self.spaces, world)
         try world.write("spaces/w1")
         try await world.join("u3", "w1")
-        #expect(try await world.replay().targets.map(\.found) == [0, 0, 0])
+        #expect(try await world.replay().stores.map(\.found) == [0, 0, 0])
         #expect(try world.names(in: "spaces") == ["w1", "w3"])
         #expect(try await Self.entries(world).isEmpty)
         #expect(try await world.rows("begun_replays") == 0)
@@ -250,7 +250,7 @@ struct ReplayResumeTests {
         try world.delete("crm/c1.json")
         let replay = try await world.replay()
         #expect(replay.state.known == .finished)
-        #expect(replay.targets.map(\.erased).reduce(0, +) == 2)
+        #expect(replay.stores.map(\.erased).reduce(0, +) == 2)
         #expect(
             try await Self.entries(world) == [
                 Self.entry(listed, Self.crm, rows: nil),
@@ -266,8 +266,8 @@ struct ReplayResumeTests {
         try world.write("crm/c1.json")
         try world.write("copy/c1.json")
         _ = try await world.replay { $0.isDrill = true }
-        let files = try FilesTarget(
-            plan: FilesTargetPlan(
+        let files = try FilesStore(
+            plan: FilesStorePlan(
                 name: Self.crm,
                 root: world.bench.directory + "/copy",
                 paths: [PathPattern("{user_id}.json")]
@@ -275,28 +275,28 @@ struct ReplayResumeTests {
         )
         let copy = Watched(files, world.bench.state)
         let drill = try await world.replay(copy: copy) { input in
-            (input.isDrill, input.target, input.copy) = (true, Self.crm, "copy")
+            (input.isDrill, input.store, input.copy) = (true, Self.crm, "copy")
         }
-        #expect(drill.targets.map(\.erased) == [1])
+        #expect(drill.stores.map(\.erased) == [1])
         #expect(copy.noted.map(\.count) == [1])
         #expect(try await world.rows("begun_replays") == 1)
         #expect(try await Self.entries(world).isEmpty)
     }
 
-    @Test func `it waits for a replay of its own target, and of its time`() async throws {
+    @Test func `it waits for a replay of its own store, and of its time`() async throws {
         let world = try await Self.world()
         let request = try await Self.begin("u1", world)
         let begun = BegunErasure(request: request, hash: Array(repeating: 1, count: 32))
-        _ = try await world.bench.state.beginReplay(of: [begun], in: TargetName("old-db"))
-        _ = try await world.replay { $0.target = Self.crm }
+        _ = try await world.bench.state.beginReplay(of: [begun], in: StoreName("old-db"))
+        _ = try await world.replay { $0.store = Self.crm }
         try await world.clock.sleep(until: Bench.start + KeyWorld.day)
         _ = try await world.replay { $0.since = Bench.start + .seconds(3600) }
         #expect(try await Self.entries(world).isEmpty)
-        _ = try await world.replay { $0.target = Self.database }
+        _ = try await world.replay { $0.store = Self.database }
         #expect(
             try await Self.entries(world) == [Self.entry(request, Self.database, rows: nil)]
         )
-        // Of a target that is not configured any more.
+        // Of a store that is not configured any more.
         #expect(try await world.rows("begun_replays") == 1)
     }
 }

@@ -35,15 +35,15 @@ struct ReplayTests {
             let configuration = try DaemonConfiguration.parse(
                 Array(
                     """
-                    [[target]]
+                    [[store]]
                     name = "app-db"
                     kind = "sqlite"
                     path = "\(database)"
-                    [[target.table]]
+                    [[store.table]]
                     table = "posts"
                     column = "author"
                     action = "delete"
-                    [[target]]
+                    [[store]]
                     name = "uploads"
                     kind = "files"
                     root = "\(files)"
@@ -104,7 +104,7 @@ struct ReplayTests {
             let policy = IntakePolicy(
                 gracePeriod: .zero,
                 deadline: .seconds(86_400),
-                targets: registry.current.configuration.targets.map(\.name)
+                stores: registry.current.configuration.stores.map(\.name)
             )
             let generator = IdentifierGenerator(now: { Bench.start })
             let submissions = try users.map { user in
@@ -140,8 +140,8 @@ struct ReplayTests {
                 done.dueAt = nil
                 changes.append(.save(now: done, was: loaded.request, at: Bench.start))
             }
-            for target in registry.current.targets.values {
-                let answers = await target.purge(orders)
+            for store in registry.current.stores.values {
+                let answers = await store.purge(orders)
                 #expect(answers.count == users.count)
             }
             _ = try await bench.state.commit(changes)
@@ -151,7 +151,7 @@ struct ReplayTests {
         static let now = Bench.start + .seconds(3600)
 
         func service(
-            copy: (any PurgeTarget)? = nil,
+            copy: (any PurgeStore)? = nil,
             steward: Steward = .single
         ) throws -> ReplayService {
             let parts = try bench.recheckParts(
@@ -235,22 +235,22 @@ struct ReplayTests {
         var drill = ReplayTerms(since: Bench.start)
         drill.isDrill = true
         let found = try await stores.replay(drill)
-        #expect(found.targets.map(\.found) == [1000, 1000])
-        #expect(found.targets.map(\.erased) == [0, 0])
+        #expect(found.stores.map(\.found) == [1000, 1000])
+        #expect(found.stores.map(\.erased) == [0, 0])
         #expect(try stores.rows(from: 0, count: Self.erasedCount).count == 3000)
 
         let replay = try await stores.replay(Self.afterRestoration)
         #expect(replay.state.known == .finished)
         #expect(replay.tombstones == 1000)
-        #expect(replay.targets.map(\.erased) == [1000, 1000])
-        #expect(replay.targets.map(\.rows) == [3000, 1000])
+        #expect(replay.stores.map(\.erased) == [1000, 1000])
+        #expect(replay.stores.map(\.rows) == [3000, 1000])
         #expect(try stores.rows(from: 0, count: Self.erasedCount).count == 0)
         #expect(try stores.rows(from: Self.erasedCount, count: Self.keptCount) == others)
         #expect(try stores.pictures() == Self.keptPictures)
 
         let again = try await stores.replay(ReplayTerms(since: Bench.start))
         #expect(again.state.known == .finished)
-        #expect(again.targets.map(\.erased) == [0, 0])
+        #expect(again.stores.map(\.erased) == [0, 0])
     }
 
     @Test func `what a store does not date stays until somebody says that it was restored`()
@@ -263,21 +263,21 @@ struct ReplayTests {
 
         // Nobody said so, and these users were erased after what was said.
         for restoredAt in [nil, Bench.start + .seconds(59)] {
-            var input = ReplayTerms(since: Bench.start, target: TargetName("app-db"))
+            var input = ReplayTerms(since: Bench.start, store: StoreName("app-db"))
             input.restoredAt = restoredAt
             let replay = try await stores.replay(input)
             #expect(replay.state.known == .incomplete)
-            let target = try #require(replay.targets.first)
-            #expect(target.error == "undated")
-            #expect(target.detail?.contains("no created_at_column for posts") == true)
-            #expect([target.found, target.newer, target.erased, target.rows] == [5, 15, 0, 0])
+            let store = try #require(replay.stores.first)
+            #expect(store.error == "undated")
+            #expect(store.detail?.contains("no created_at_column for posts") == true)
+            #expect([store.found, store.newer, store.erased, store.rows] == [5, 15, 0, 0])
             #expect(try stores.rows(from: 0, count: 20).count == 60)
             input.isDrill = true
-            #expect(try await stores.replay(input).targets == replay.targets)
+            #expect(try await stores.replay(input).stores == replay.stores)
         }
         let replay = try await stores.replay(Self.afterRestoration)
         #expect(replay.state.known == .finished)
-        #expect(replay.targets.map(\.erased) == [5, 5])
+        #expect(replay.stores.map(\.erased) == [5, 5])
         #expect(try stores.rows(from: 0, count: 5).count == 0)
         #expect(try stores.rows(from: 5, count: 15).count == 45)
     }
@@ -287,7 +287,7 @@ struct ReplayTests {
         let other = Steward(current: { nil }, rest: {})
         let replay = try await stores.replay(Self.afterRestoration, steward: other)
         #expect(replay.state.known == .incomplete)
-        #expect(replay.targets.map(\.error) == ["other_host"])
+        #expect(replay.stores.map(\.error) == ["other_host"])
     }
 
     @Test func `who is on hold stays, and is erased again once released`() async throws {
@@ -300,16 +300,16 @@ struct ReplayTests {
 
         let held = try await stores.replay(Self.afterRestoration)
         #expect(held.state.known == .incomplete)
-        #expect(held.targets.map(\.error) == ["on_hold", "on_hold"])
-        #expect(held.targets.map(\.found) == [5, 5])
-        #expect(held.targets.map(\.erased) == [4, 4])
+        #expect(held.stores.map(\.error) == ["on_hold", "on_hold"])
+        #expect(held.stores.map(\.found) == [5, 5])
+        #expect(held.stores.map(\.erased) == [4, 4])
         #expect(try stores.rows(from: 0, count: 5).count == 3)
         #expect(try stores.pictures().contains("user-3.png"))
 
         _ = try await stores.bench.state.releaseUser(user, by: 1000, at: Bench.start)
         let replay = try await stores.replay(Self.afterRestoration)
         #expect(replay.state.known == .finished)
-        #expect(replay.targets.map(\.erased) == [1, 1])
+        #expect(replay.stores.map(\.erased) == [1, 1])
         #expect(try stores.rows(from: 0, count: 5).count == 0)
     }
 
@@ -330,7 +330,7 @@ struct ReplayTests {
             policy: IntakePolicy(
                 gracePeriod: .zero,
                 deadline: .seconds(86_400),
-                targets: [TargetName("app-db"), TargetName("uploads")]
+                stores: [StoreName("app-db"), StoreName("uploads")]
             ),
             now: Bench.start,
             newID: { generator.requestID() }
@@ -347,14 +347,14 @@ struct ReplayTests {
         _ = try await stores.bench.state.commit([
             .save(now: begun, was: loaded.request, at: Bench.start)
         ])
-        for (target, isDrill, reopened) in [
-            (nil, true, 0), (TargetName("uploads"), false, 0), (TargetName("app-db"), false, 1),
+        for (store, isDrill, reopened) in [
+            (nil, true, 0), (StoreName("uploads"), false, 0), (StoreName("app-db"), false, 1),
         ] {
-            var input = ReplayTerms(since: Bench.start, target: target)
+            var input = ReplayTerms(since: Bench.start, store: store)
             input.isDrill = isDrill
             #expect(try await stores.replay(input).reopened == reopened)
             let told = stores.operated.withLock { $0 }
-            let event = target.map { RequestEvent.restored([$0], at: nil) }
+            let event = store.map { RequestEvent.restored([$0], at: nil) }
             #expect(told == (reopened == 1 ? [begun.id: try #require(event)] : [:]))
         }
     }
@@ -376,7 +376,7 @@ struct ReplayTests {
         #expect(throws: ControlProblem.self) {
             try service.begin(ReplayTerms(since: now + .seconds(1)))
         }
-        var input = ReplayTerms(since: now, target: TargetName("uploads"))
+        var input = ReplayTerms(since: now, store: StoreName("uploads"))
         input.restoredAt = now + .seconds(1)
         #expect(throws: ControlProblem.self) { try service.begin(input) }
         input.restoredAt = now
@@ -408,23 +408,23 @@ struct ReplayTests {
         async throws
     {
         let stores = try await Stores(1)
-        let copy = FilesTarget(
-            plan: FilesTargetPlan(
-                name: TargetName("uploads"),
+        let copy = FilesStore(
+            plan: FilesStorePlan(
+                name: StoreName("uploads"),
                 root: stores.files + "/nowhere",
                 paths: [try PathPattern("pictures/{user_id}.png")]
             )
         )
         let service = try stores.service(copy: copy)
-        var input = ReplayTerms(since: Bench.start, target: TargetName("uploads"))
+        var input = ReplayTerms(since: Bench.start, store: StoreName("uploads"))
         input.isDrill = true
         input.copy = stores.files + "/nowhere"
         try service.begin(input)
         service.stop()
         try await service.run()
         #expect(service.progress.state.known == .incomplete)
-        #expect(service.progress.targets.map(\.error) == ["misconfigured"])
-        #expect(service.progress.targets.first?.detail?.contains("nowhere") == true)
+        #expect(service.progress.stores.map(\.error) == ["misconfigured"])
+        #expect(service.progress.stores.first?.detail?.contains("nowhere") == true)
     }
 
     @Test func `a state that forgot them takes the tombstones from the checkpoint file`()
@@ -440,6 +440,6 @@ struct ReplayTests {
         }
         let replay = try await stores.replay(Self.afterRestoration)
         #expect(replay.tombstones == 5)
-        #expect(replay.targets.map(\.erased) == [5, 5])
+        #expect(replay.stores.map(\.erased) == [5, 5])
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("What the engine did, in the journal") struct ReporterTests {
     private static let name = ProviderName("apple")
-    private static let target = TargetName("app-db")
+    private static let store = StoreName("app-db")
 
     private func reporter(_ log: LogBook) -> Reporter {
         Reporter(
@@ -22,12 +22,12 @@ import Testing
         let log = LogBook()
         for reason in ["misconfigured", PauseReason.byOperator] {
             reporter(log).reported(.providerPaused(Self.name, reason: reason))
-            reporter(log).reported(.targetPaused(Self.target, reason: reason))
+            reporter(log).reported(.storePaused(Self.store, reason: reason))
         }
         #expect(
             log.all == [
                 "providerPaused error=misconfigured provider=apple",
-                "targetPaused error=misconfigured target=app-db",
+                "storePaused error=misconfigured store=app-db",
             ]
         )
     }
@@ -38,7 +38,7 @@ import Testing
         let log = LogBook()
         for reason in ParkReason.allCases { reporter(log).announced(.parked(reason), of: id) }
         let once: Set<ParkReason> = [
-            .providerPaused, .targetPaused, .massDeletionGuard, .clockBehind,
+            .providerPaused, .storePaused, .massDeletionGuard, .clockBehind,
         ]
         let expected = ParkReason.allCases.filter { !once.contains($0) }.map { reason in
             reason == .quarantined

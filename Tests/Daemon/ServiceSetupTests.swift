@@ -71,7 +71,7 @@ final class ServiceSetupTests {
         #expect(mode(key) == 0o600)
         #expect(mode(setup.configuration) == 0o644)
         let made = try DaemonConfiguration.load(path: setup.configuration)
-        #expect(made.providers.isEmpty && made.targets.isEmpty)
+        #expect(made.providers.isEmpty && made.stores.isEmpty)
         for path in [place, setup.credentials, key, setup.configuration] {
             #expect(said.contains("created \(path)"))
         }
@@ -134,7 +134,7 @@ final class ServiceSetupTests {
 
     @Test("a bad configuration is reported before anything is created")
     func badConfiguration() throws {
-        try write("[[target]]\n", to: setup.configuration)
+        try write("[[store]]\n", to: setup.configuration)
         #expect(refusal().contains("expunged.toml:1"))
         #expect(try files() == ["credentials", "expunged.toml"])
     }

@@ -18,12 +18,12 @@ struct StartTests {
     private static let text =
         Bench.configuration + """
 
-            [[target]]
+            [[store]]
             name = "uploads"
             kind = "files"
             root = "{here}/uploads"
             paths = ["{user_id}"]
-            [[target]]
+            [[store]]
             name = "objects"
             kind = "s3"
             bucket = "bucket-1"
@@ -66,9 +66,9 @@ struct StartTests {
     {
         let bench = try Bench()
         let adapters = try await Self.factory(bench).make(try Self.configuration(bench))
-        #expect(Set(adapters.targets.keys.map(\.rawValue)) == ["uploads", "objects"])
-        #expect(adapters.unfit.targets[TargetName("uploads")]?.count == 1)
-        let objects = try #require(adapters.unfit.targets[TargetName("objects")]?.first)
+        #expect(Set(adapters.stores.keys.map(\.rawValue)) == ["uploads", "objects"])
+        #expect(adapters.unfit.stores[StoreName("uploads")]?.count == 1)
+        let objects = try #require(adapters.unfit.stores[StoreName("objects")]?.first)
         #expect(objects.contains("s3-secret"))
         let apple = ProviderName("apple")
         #expect(adapters.unfit.providers[apple]?.contains("apple-key.p8") == true)
@@ -79,14 +79,14 @@ struct StartTests {
             user: user,
             cutoff: Bench.start
         )
-        let target = try #require(adapters.targets[TargetName("objects")])
-        #expect(await target.purge([order]) == [.failure(.misconfigured)])
-        #expect(await target.verify([order]) == [.failure(.misconfigured)])
+        let store = try #require(adapters.stores[StoreName("objects")])
+        #expect(await store.purge([order]) == [.failure(.misconfigured)])
+        #expect(await store.verify([order]) == [.failure(.misconfigured)])
         var inputs: [String] = []
         adapters.pauseUnfit { input in
             switch input {
             case .pause(let name, let reason, _): inputs.append("\(name) \(reason)")
-            case .pauseTarget(let name, let reason, _): inputs.append("\(name) \(reason)")
+            case .pauseStore(let name, let reason, _): inputs.append("\(name) \(reason)")
             default: Issue.record("no pause")
             }
         }
@@ -97,29 +97,29 @@ struct StartTests {
     }
 
     /// Answers nothing until its task is cancelled, as a listing that never ends.
-    private struct StuckTarget: StubTarget {
-        let name = TargetName("stuck")
+    private struct StuckStore: StubStore {
+        let name = StoreName("stuck")
 
-        func inspect(withOutages: Bool) async -> TargetFindings {
+        func inspect(withOutages: Bool) async -> StoreFindings {
             let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
             defer { continuation.finish() }
             for await _ in stream {}
-            return TargetFindings(problems: [])
+            return StoreFindings(problems: [])
         }
     }
 
-    private struct FineTarget: StubTarget { let name = TargetName("fine") }
+    private struct FineStore: StubStore { let name = StoreName("fine") }
 
     @Test func `a store that does not answer in time is one that cannot be used`() async throws {
         let bench = try Bench()
         var factory = Self.factory(bench)
         let waited = Mutex(Duration.zero)
         factory.sleep = { time in waited.withLock { $0 += time } }
-        let found = await factory.startupProblems(of: [TargetName("stuck"): StuckTarget()])
-        #expect(found[TargetName("stuck")]?.first?.contains("did not answer") == true)
+        let found = await factory.startupProblems(of: [StoreName("stuck"): StuckStore()])
+        #expect(found[StoreName("stuck")]?.first?.contains("did not answer") == true)
         #expect(waited.withLock { $0 } == Limits.startCheckMax)
         factory.sleep = { _ in try await BootClock.sleepForever() }
-        #expect(await factory.startupProblems(of: [TargetName("fine"): FineTarget()]).isEmpty)
+        #expect(await factory.startupProblems(of: [StoreName("fine"): FineStore()]).isEmpty)
     }
 
     @Test func `what is in the spool's place stops no upgrade of the package`() async throws {
@@ -169,7 +169,7 @@ struct StartTests {
         try await body { input in
             switch input {
             case .resume(let name, isOwn: true): posted.withLock { $0.append("resume \(name)") }
-            case .resumeTarget(let name, isOwn: true):
+            case .resumeStore(let name, isOwn: true):
                 posted.withLock { $0.append("resume \(name)") }
             default: Issue.record("nothing else is posted")
             }
@@ -182,10 +182,10 @@ struct StartTests {
     {
         let bench = try Bench()
         let adapters = try await Self.factory(bench).make(try Self.configuration(bench))
-        let (uploads, objects) = (TargetName("uploads"), TargetName("objects"))
+        let (uploads, objects) = (StoreName("uploads"), StoreName("objects"))
         _ = try await bench.state.commit([
-            .pauseTarget(uploads, reason: "misconfigured", at: Bench.start),
-            .pauseTarget(objects, reason: "operator", at: Bench.start),
+            .pauseStore(uploads, reason: "misconfigured", at: Bench.start),
+            .pauseStore(objects, reason: "operator", at: Bench.start),
             .pauseProvider(ProviderName("apple"), reason: "not_set_up", at: Bench.start),
         ])
         let clock = JumpingClock()
@@ -198,16 +198,16 @@ struct StartTests {
                 post: post
             )
             try await watch.lookOnce()
-            #expect(watch.problems(of: .target(uploads)).count == 1)
+            #expect(watch.problems(of: .store(uploads)).count == 1)
             #expect(watch.problems(of: .provider(ProviderName("apple"))).count == 1)
-            #expect(watch.problems(of: .target(objects)).isEmpty, "an operator knows why")
+            #expect(watch.problems(of: .store(objects)).isEmpty, "an operator knows why")
             #expect(bench.log.all.count { $0.hasPrefix("componentUnfit") } == 2)
             try Self.makeUploads(bench)
             try await watch.lookOnce()
-            #expect(watch.problems(of: .target(uploads)).count == 1, "not again so soon")
+            #expect(watch.problems(of: .store(uploads)).count == 1, "not again so soon")
             try await clock.sleep(until: clock.now() + ComponentCheck.period)
             try await watch.lookOnce()
-            #expect(watch.problems(of: .target(uploads)).isEmpty)
+            #expect(watch.problems(of: .store(uploads)).isEmpty)
         }
         #expect(posted == ["resume uploads"])
         #expect(bench.log.all.count { $0.hasPrefix("componentUnfit") } == 2, "each told once")
@@ -217,9 +217,9 @@ struct StartTests {
     @Test func `a reload has what the service paused checked at once`() async throws {
         let bench = try Bench()
         let adapters = try await Self.factory(bench).make(try Self.configuration(bench))
-        let uploads = TargetName("uploads")
+        let uploads = StoreName("uploads")
         _ = try await bench.state.commit([
-            .pauseTarget(uploads, reason: "misconfigured", at: Bench.start)
+            .pauseStore(uploads, reason: "misconfigured", at: Bench.start)
         ])
         let clock = SleepingClock(at: Bench.start)
         let posts = AsyncStream<EngineInput>.makeStream()
@@ -231,14 +231,14 @@ struct StartTests {
             post: { posts.continuation.yield($0) }
         )
         try await watch.lookOnce()
-        #expect(watch.problems(of: .target(uploads)).count == 1)
+        #expect(watch.problems(of: .store(uploads)).count == 1)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await watch.run() }
             #expect(await clock.nextSleep() == Bench.start + ComponentCheck.period)
             try Self.makeUploads(bench)
             watch.reloaded(UnfitComponents())
             for await input in posts.stream {
-                guard case .resumeTarget(uploads, isOwn: true) = input else {
+                guard case .resumeStore(uploads, isOwn: true) = input else {
                     Issue.record("nothing else is posted")
                     continue
                 }
@@ -246,7 +246,7 @@ struct StartTests {
             }
             group.cancelAll()
         }
-        #expect(watch.problems(of: .target(uploads)).isEmpty)
+        #expect(watch.problems(of: .store(uploads)).isEmpty)
         await adapters.shutDown()
     }
 
@@ -291,7 +291,7 @@ struct StartTests {
         try Self.makeUploads(bench)
         let adapters = try await Self.factory(bench).make(try Self.configuration(bench))
         _ = try await bench.state.commit([
-            .pauseTarget(TargetName("uploads"), reason: "misconfigured", at: Bench.start)
+            .pauseStore(StoreName("uploads"), reason: "misconfigured", at: Bench.start)
         ])
         let clock = JumpingClock()
         let resumedAt = Mutex<[Int64]>([])
@@ -337,7 +337,7 @@ struct StartTests {
                 let idle = await clock.nextSleep()
                 #expect(idle == Bench.start + .seconds(3600))
                 _ = try await bench.state.commit([
-                    .pauseTarget(TargetName("uploads"), reason: "misconfigured", at: Bench.start)
+                    .pauseStore(StoreName("uploads"), reason: "misconfigured", at: Bench.start)
                 ])
                 watch.wake()
                 let looking = await clock.nextSleep()

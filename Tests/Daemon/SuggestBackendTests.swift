@@ -7,8 +7,8 @@ import Testing
 @testable import Daemon
 
 /// A store of tables with a fixed suggestion.
-private struct TableStub: StubTarget, RuleSuggesting {
-    let name = TargetName("app-db")
+private struct TableStub: StubStore, RuleSuggesting {
+    let name = StoreName("app-db")
     let answer: SuggestionAnswer
 
     func suggestion(userTable: String?) async -> SuggestionAnswer { answer }
@@ -16,17 +16,17 @@ private struct TableStub: StubTarget, RuleSuggesting {
 
 @Suite("Suggested rules over the control API") struct SuggestBackendTests {
     private static let settings = """
-        [[target]]
+        [[store]]
         name = "app-db"
         kind = "sqlite"
         path = "/srv/app.db"
         triggers = "off"
         backups_kept = "30d"
-        [[target.table]]
+        [[store.table]]
         table = "users"
         column = "id"
         action = "delete"
-        [[target.key]]
+        [[store.key]]
         name = "customer"
         table = "users"
         column = "id"
@@ -34,18 +34,18 @@ private struct TableStub: StubTarget, RuleSuggesting {
 
         """
     private static let rules = """
-        [[target.table]]
+        [[store.table]]
         table = "accounts"
         column = "id"
         action = "delete"
 
         """
 
-    private func suggest(_ store: any PurgeTarget) async throws -> WireSuggestion {
-        let name = TargetName("app-db")
-        let backend = try Bench().backend(more: Self.settings, targets: [name: store])
+    private func suggest(_ store: any PurgeStore) async throws -> WireSuggestion {
+        let name = StoreName("app-db")
+        let backend = try Bench().backend(more: Self.settings, stores: [name: store])
         let caller = Caller(role: .operator, uid: 0, operatorUID: 1000)
-        return try await backend.suggest(SuggestInput(), target: name, caller: caller)
+        return try await backend.suggest(SuggestInput(), store: name, caller: caller)
     }
 
     @Test func `the section keeps its keys, and is a configuration`() async throws {
@@ -56,7 +56,7 @@ private struct TableStub: StubTarget, RuleSuggesting {
         }
         #expect(text.contains("table = \"accounts\"") && text.contains("value = \"crm_id\""))
         let configuration = try DaemonConfiguration.parse(Array(text.utf8), file: "t.toml")
-        #expect(configuration.targets.map(\.name) == [TargetName("app-db")])
+        #expect(configuration.stores.map(\.name) == [StoreName("app-db")])
     }
 
     @Test func `the settings in force are shown, and none waits for a restart`() async throws {
@@ -70,7 +70,7 @@ private struct TableStub: StubTarget, RuleSuggesting {
     @Test func `a store without tables, or without a user table, is refused with the reason`()
         async throws
     {
-        let cases: [(any PurgeTarget, ControlProblem.Code, String)] = [
+        let cases: [(any PurgeStore, ControlProblem.Code, String)] = [
             (OpaqueStore(), .suggestionRefused, "no tables"),
             (TableStub(answer: .refused("name it")), .suggestionRefused, "name it"),
             (TableStub(answer: .failure(.unreachable)), .unavailable, "unreachable"),

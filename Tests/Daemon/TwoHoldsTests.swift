@@ -125,13 +125,13 @@ import Testing
             let listed = try await backend.holds(caller: Self.caller).items
             #expect(listed.map(\.name) == [held.name] && held.name == backend.holdName(of: alice))
             #expect(listed[0].reason == "case 7" && listed[0].uid == 1000)
-            #expect(listed[0].since == held.since && listed[0].target == nil)
+            #expect(listed[0].since == held.since && listed[0].store == nil)
             let released = try await backend.liftHold(held.name, caller: Self.caller)
             #expect(released == listed[0])
             #expect(try await backend.show(id, caller: Self.caller).state == .known(.scheduled))
             #expect(try await backend.holds(caller: Self.caller).items.isEmpty)
             await #expect {
-                let input = HoldInput(target: TargetName("app-db"), rows: nil, reason: nil)
+                let input = HoldInput(store: StoreName("app-db"), rows: nil, reason: nil)
                 _ = try await backend.placeHold(held.name, input, caller: Self.caller)
             } throws: { error in
                 (error as? ControlProblem)?.code == .malformedField

@@ -10,11 +10,11 @@ import Testing
 @Suite("Rows that an application's clock dated in the future") struct WrongDateTests {
     private static let caller = Caller(role: .operator, uid: 0, operatorUID: 1000)
     private static let settings = """
-        [[target]]
+        [[store]]
         name = "app-db"
         kind = "sqlite"
         path = "/srv/app.db"
-        [[target.table]]
+        [[store.table]]
         table = "posts"
         column = "author"
         action = "delete"
@@ -44,9 +44,9 @@ import Testing
             action: .delete,
             creation: CreationColumn(column: "made", unit: .unixMilliseconds)
         )
-        let target = SQLiteTarget(
-            plan: SQLiteTargetPlan(
-                name: TargetName("app-db"),
+        let store = SQLiteStore(
+            plan: SQLiteStorePlan(
+                name: StoreName("app-db"),
                 path: bench.directory + "/app.db",
                 rules: [rule]
             ),
@@ -55,7 +55,7 @@ import Testing
         )
         let backend = try bench.backend(
             more: settings,
-            targets: [target.name: target],
+            stores: [store.name: store],
             clock: clock
         )
         try await withThrowingTaskGroup { group in

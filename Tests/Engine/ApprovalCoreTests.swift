@@ -16,7 +16,7 @@ struct ApprovalCoreTests {
             links: Sample.loaded(number).request.links,
             parts: [
                 PurgePlan.Part(
-                    target: Sample.database,
+                    store: Sample.database,
                     items: [PlanItem(name: "posts", action: .delete, count: rows)]
                 )
             ],
@@ -82,7 +82,7 @@ struct ApprovalCoreTests {
         #expect((driver.send(planned(1)) + driver.settle()).purges == [[Sample.request(1)]])
     }
 
-    @Test func `a reload has the first plan made again, of every target`() {
+    @Test func `a reload has the first plan made again, of every store`() {
         let driver = CoreDriver.idle(Self.configuration)
         driver.send(.admitted([Sample.loaded(1)]))
         // Before the order is out: it waits for the commit.
@@ -96,12 +96,12 @@ struct ApprovalCoreTests {
         #expect(parked.announcements == [.parked(.awaitingApproval)])
     }
 
-    @Test func `an order that waited while its target was paused is compared again`() {
+    @Test func `an order that waited while its store was paused is compared again`() {
         let driver = comparing()
         driver.send(planned(1))
-        driver.send(.pauseTarget(Sample.database, reason: "operator"))
+        driver.send(.pauseStore(Sample.database, reason: "operator"))
         #expect(driver.settle().purges.isEmpty)
-        driver.send(.resumeTarget(Sample.database))
+        driver.send(.resumeStore(Sample.database))
         let after = driver.settle()
         #expect(after.purges.isEmpty && after.plans == [Sample.request(1)])
     }

@@ -131,14 +131,14 @@ final class CoreDriver {
     }
 
     func purged(_ numbers: [Int], _ answer: PurgeAnswer = .done(PurgeCounts())) -> EngineInput {
-        .targetAnswered(
+        .storeAnswered(
             Sample.database,
             numbers.map { (Sample.request($0), .purged(Sample.database, answer)) }
         )
     }
 
     func verified(_ numbers: [Int], _ answer: VerifyAnswer = .clean) -> EngineInput {
-        .targetAnswered(
+        .storeAnswered(
             Sample.database,
             numbers.map { (Sample.request($0), .verified(Sample.database, answer)) }
         )

@@ -65,12 +65,12 @@ final class DrivenLane {
 
 /// A queue as a reference.
 final class DrivenQueue {
-    private var queue = TargetQueue()
+    private var queue = StoreQueue()
 
     var isBusy: Bool { queue.isBusy }
 
-    func enqueue(_ id: RequestID, _ work: TargetQueue.Work) { queue.enqueue(id, work) }
-    func nextBatch() -> (TargetQueue.Work, [RequestID])? { queue.nextBatch() }
+    func enqueue(_ id: RequestID, _ work: StoreQueue.Work) { queue.enqueue(id, work) }
+    func nextBatch() -> (StoreQueue.Work, [RequestID])? { queue.nextBatch() }
     func finished() { queue.finished() }
 }
 

@@ -3,8 +3,8 @@ import Lifecycle
 import Testing
 
 struct FoundKeyMergeTests {
-    private static let customer = KeyName(target: Sample.database, key: "customer")
-    private static let folder = KeyName(target: Sample.database, key: "folder")
+    private static let customer = KeyName(store: Sample.database, key: "customer")
+    private static let folder = KeyName(store: Sample.database, key: "folder")
     private static let open = Sample.request(1)
     private static let ended = Sample.request(2)
 

@@ -4,7 +4,7 @@ import Synchronization
 
 /// A store whose rows name ids, one that knows users by them, and what keeps the ids between them.
 final class KeyBench: Sendable {
-    static let customer = KeyName(target: TargetName("app-db"), key: "customer")
+    static let customer = KeyName(store: StoreName("app-db"), key: "customer")
 
     /// The rows of the source: a user and an id that it names.
     struct Row: Hashable {
@@ -85,24 +85,24 @@ final class KeyBench: Sendable {
         _ name: String = "app-db",
         keys: [String] = ["customer"],
         shared: Set<String> = []
-    ) -> SourceTarget {
-        let source = Source(bench: self, name: TargetName(name))
-        return SourceTarget(source, keys: keys, shared: shared, foundKeys: Keeper(self))
+    ) -> SourceStore {
+        let source = Source(bench: self, name: StoreName(name))
+        return SourceStore(source, keys: keys, shared: shared, foundKeys: Keeper(self))
     }
 
     func keyed(
         isShared: Bool = false,
-        inner: (any PurgeTarget)? = nil,
+        inner: (any PurgeStore)? = nil,
         by name: KeyName = customer,
-        upstream: KeyedTarget? = nil,
+        upstream: KeyedStore? = nil,
         withoutKeys: WithoutKeys = .proceed
-    ) -> KeyedTarget {
-        KeyedTarget(
+    ) -> KeyedStore {
+        KeyedStore(
             inner ?? Store(bench: self),
-            origin: KeyedTarget.Origin(
+            origin: KeyedStore.Origin(
                 name: name,
                 isShared: isShared,
-                source: source(name.target.rawValue, keys: [name.key]),
+                source: source(name.store.rawValue, keys: [name.key]),
                 upstream: upstream,
                 withoutKeys: withoutKeys
             ),
@@ -117,9 +117,9 @@ final class KeyBench: Sendable {
     }
 
     /// Purges the rows of users, whoever's they are.
-    private struct Source: KeySource, StubTarget {
+    private struct Source: KeySource, StubStore {
         let bench: KeyBench
-        let name: TargetName
+        let name: StoreName
 
         func keys(_ key: String, of orders: [PurgeOrder]) async -> [KeysAnswer] {
             orders.map { order in
@@ -160,9 +160,9 @@ final class KeyBench: Sendable {
     }
 
     /// One object for each id.
-    private struct Store: UserListing, StubTarget {
+    private struct Store: UserListing, StubStore {
         let bench: KeyBench
-        let name = TargetName("crm")
+        let name = StoreName("crm")
 
         func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
             orders.map { order in

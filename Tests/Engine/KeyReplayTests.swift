@@ -109,24 +109,24 @@ struct KeyReplayTests {
         _ = await bench.source(shared: ["customer"]).purge([order])
         #expect(bench.own.isEmpty)
         _ = await bench.keyed(isShared: true).purge([order])
-        #expect(bench.own == [KeyName(target: TargetName("crm"), key: "of app-db.customer")])
+        #expect(bench.own == [KeyName(store: StoreName("crm"), key: "of app-db.customer")])
         _ = await bench.source("mail", keys: ["box"]).purge([order])
-        #expect(bench.own.contains(KeyName(target: TargetName("mail"), key: "box")))
+        #expect(bench.own.contains(KeyName(store: StoreName("mail"), key: "box")))
     }
 
     @Test("of a chain every source is known, the next one first")
     func sources() async {
         let bench = KeyBench(rows: [])
         let upstream = bench.keyed()
-        let name = KeyName(target: TargetName("crm"), key: "ticket")
+        let name = KeyName(store: StoreName("crm"), key: "ticket")
         #expect(
             bench.keyed(by: name, upstream: upstream).byKey().sources
-                == ["crm", "app-db"].map { TargetName($0) }
+                == ["crm", "app-db"].map { StoreName($0) }
         )
     }
 
-    private struct Silent: StubTarget {
-        let name = TargetName("crm")
+    private struct Silent: StubStore {
+        let name = StoreName("crm")
 
         func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] { [] }
         func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] { [] }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Engine
 
-/// Providers and targets as the core sees them: lanes, pauses, breaker, guard.
+/// Providers and stores as the core sees them: lanes, pauses, breaker, guard.
 struct LaneCoreTests {
     @Test func `due work of closed lanes stays in the state`() throws {
         let driver = CoreDriver(pauses: StoredPauses(providers: [Sample.apple: "operator"]))
@@ -76,34 +76,34 @@ struct LaneCoreTests {
         #expect(driver.send(.pause(Sample.apple, reason: "a")).commits.count == 1)
         driver.settle()
         #expect(driver.send(.pause(Sample.apple, reason: "b")).commits.isEmpty)
-        #expect(driver.send(.pauseTarget(Sample.database, reason: "a")).commits.count == 1)
+        #expect(driver.send(.pauseStore(Sample.database, reason: "a")).commits.count == 1)
         driver.settle()
-        #expect(driver.send(.pauseTarget(Sample.database, reason: "b")).commits.isEmpty)
-        #expect(driver.send(.resumeTarget(Sample.database)).commits.first?.wakes == [.targetPaused])
+        #expect(driver.send(.pauseStore(Sample.database, reason: "b")).commits.isEmpty)
+        #expect(driver.send(.resumeStore(Sample.database)).commits.first?.wakes == [.storePaused])
         driver.settle()
-        #expect(driver.send(.resumeTarget(Sample.database)).commits.isEmpty)
+        #expect(driver.send(.resumeStore(Sample.database)).commits.isEmpty)
     }
 
     @Test func `the service resumes nothing that an operator has paused`() {
-        let driver = CoreDriver(pauses: StoredPauses(targets: [Sample.database: "misconfigured"]))
+        let driver = CoreDriver(pauses: StoredPauses(stores: [Sample.database: "misconfigured"]))
         driver.send()
         driver.settle()
         // An operator pauses both after the service did.
         #expect(driver.send(.pause(Sample.apple, reason: "misconfigured")).commits.count == 1)
         driver.settle()
         driver.send(.pause(Sample.apple, reason: "operator", by: 7))
-        driver.send(.pauseTarget(Sample.database, reason: "operator", by: 7))
+        driver.send(.pauseStore(Sample.database, reason: "operator", by: 7))
         // The service's own reason does not come back by itself.
-        driver.send(.pauseTarget(Sample.database, reason: "misconfigured"))
+        driver.send(.pauseStore(Sample.database, reason: "misconfigured"))
         #expect(driver.send(.resume(Sample.apple, isOwn: true)).commits.isEmpty)
-        #expect(driver.send(.resumeTarget(Sample.database, isOwn: true)).commits.isEmpty)
-        // The operator gives the target back, and resumes the provider.
-        let given = driver.send(.pauseTarget(Sample.database, reason: "misconfigured", by: 7))
-        #expect(given.reports == [.targetPaused(Sample.database, reason: "misconfigured")])
+        #expect(driver.send(.resumeStore(Sample.database, isOwn: true)).commits.isEmpty)
+        // The operator gives the store back, and resumes the provider.
+        let given = driver.send(.pauseStore(Sample.database, reason: "misconfigured", by: 7))
+        #expect(given.reports == [.storePaused(Sample.database, reason: "misconfigured")])
         let failed = driver.send(.pause(Sample.apple, reason: "not_set_up", by: 7))
         #expect(failed.reports == [.providerPaused(Sample.apple, reason: "not_set_up")])
-        let resumed = driver.send(.resumeTarget(Sample.database, isOwn: true))
-        #expect(resumed.commits.first?.wakes == [.targetPaused])
+        let resumed = driver.send(.resumeStore(Sample.database, isOwn: true))
+        #expect(resumed.commits.first?.wakes == [.storePaused])
         driver.settle()
         let last = driver.send(.resume(Sample.apple))
         #expect(last.commits.first?.wakes == ParkReason.ofRevocations)
@@ -335,7 +335,7 @@ struct LaneCoreTests {
         #expect(driver.openCommit?.saves.first?.phase.parkReason == .massDeletionGuard)
     }
 
-    @Test func `a hold between two targets stops the purge without an attempt`() {
+    @Test func `a hold between two stores stops the purge without an attempt`() {
         let driver = CoreDriver.idle()
         driver.send(.admitted([Sample.loaded(1, provider: nil), Sample.loaded(2, provider: nil)]))
         // The hold is decided while the intent of the purge is still being committed.

@@ -217,7 +217,7 @@ struct OutageTests {
         let removed = EngineConfiguration(
             providers: [:],
             lanes: [:],
-            targets: [Sample.database],
+            stores: [Sample.database],
             withoutIdentities: .proceed,
             purgesPerHourMax: 1000
         )

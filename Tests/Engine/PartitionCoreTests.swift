@@ -198,9 +198,9 @@ struct PartitionCoreTests {
 
     @Test func `rules of other hosts stop a purge and wake whom they let go`() throws {
         let driver = Self.owning()
-        let hold = TargetHold(
+        let hold = StoreHold(
             name: "case",
-            target: Sample.database,
+            store: Sample.database,
             rows: nil,
             since: Sample.start,
             uid: 1

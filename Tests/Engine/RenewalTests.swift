@@ -30,7 +30,7 @@ struct RenewalTests {
         let configuration = EngineConfiguration(
             providers: [Sample.apple: policy, Sample.other: policy],
             lanes: plain.lanes,
-            targets: plain.targets,
+            stores: plain.stores,
             withoutIdentities: plain.withoutIdentities,
             purgesPerHourMax: plain.purgesPerHourMax
         )

@@ -7,7 +7,7 @@ enum Sample {
     static let day = Duration.seconds(86_400)
     static let apple = ProviderName("apple")
     static let other = ProviderName("other")
-    static let database = TargetName("app-db")
+    static let database = StoreName("app-db")
 
     static func request(_ number: Int) -> RequestID {
         RequestID(TimeOrderedID(high: 1, low: UInt64(number)))
@@ -45,7 +45,7 @@ enum Sample {
         var configuration = EngineConfiguration(
             providers: [apple: policy, other: policy],
             lanes: [apple: limits, other: limits],
-            targets: [database],
+            stores: [database],
             withoutIdentities: .proceed,
             purgesPerHourMax: purgesPerHourMax
         )
@@ -105,7 +105,7 @@ enum Sample {
             notBefore: notBefore,
             deadlineAt: start + day * 30,
             identities: identities,
-            targets: [database]
+            stores: [database]
         )
         guard let user = UserID("user-\(number)") else { fatalError("a user id of the test") }
         return LoadedRequest(

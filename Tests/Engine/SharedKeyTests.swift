@@ -136,8 +136,8 @@ struct SharedKeyTests {
         }
     }
 
-    private actor CutoffRecorder: StubTarget {
-        nonisolated let name = TargetName("crm")
+    private actor CutoffRecorder: StubStore {
+        nonisolated let name = StoreName("crm")
         private(set) var cutoffs: [WallTime] = []
 
         func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {

@@ -10,7 +10,7 @@ struct StoreTurnTests {
     private static func turn(
         _ number: UInt64,
         _ gate: PurgeGate = PurgeGate(),
-        holds: [TargetHold] = [],
+        holds: [StoreHold] = [],
         userHoldsVersion: Int = 0
     ) -> EngineInput {
         .takeTurn(
@@ -22,8 +22,8 @@ struct StoreTurnTests {
         )
     }
 
-    private static func hold(_ name: String, rows: RowFilter?) -> TargetHold {
-        TargetHold(name: name, target: Sample.database, rows: rows, since: Sample.start, uid: 1)
+    private static func hold(_ name: String, rows: RowFilter?) -> StoreHold {
+        StoreHold(name: name, store: Sample.database, rows: rows, since: Sample.start, uid: 1)
     }
 
     @Test(
@@ -73,7 +73,7 @@ struct StoreTurnTests {
 
     @Test func `a pause of the store is the run's own business`() {
         let driver = CoreDriver.idle()
-        driver.send(.pauseTarget(Sample.database, reason: "operator"))
+        driver.send(.pauseStore(Sample.database, reason: "operator"))
         driver.settle()
         #expect(driver.send(Self.turn(1)).replies == [.done])
     }
@@ -82,7 +82,7 @@ struct StoreTurnTests {
         let driver = CoreDriver.idle()
         let gate = PurgeGate()
         driver.send(Self.turn(1, gate))
-        let hold = TargetHold(name: "h", target: Sample.database, since: Sample.start, uid: 1)
+        let hold = StoreHold(name: "h", store: Sample.database, since: Sample.start, uid: 1)
         for case .stop(let stopped, let requests) in driver.send(
             .placeHold(hold, Ticket(number: 2))
         ) {

@@ -17,7 +17,7 @@ struct StuckDeletionsTests {
         _ answer: PurgeAnswer,
         reason: String? = text
     ) -> EngineInput {
-        .targetAnswered(
+        .storeAnswered(
             Sample.database,
             [(Sample.request(number), .purged(Sample.database, answer))],
             reason: reason
@@ -53,19 +53,19 @@ struct StuckDeletionsTests {
         let alarmAt = Sample.start + Limits.stuckAfter
         #expect(driver.core.wakeTime(after: driver.now) == alarmAt)
         #expect(Self.reports(driver, after: Limits.stuckAfter - .milliseconds(1)).isEmpty)
-        #expect(driver.core.targetHealth(Sample.database)?.stuckSince == nil)
+        #expect(driver.core.storeHealth(Sample.database)?.stuckSince == nil)
         #expect(
             Self.reports(driver, after: Limits.stuckAfter)
-                == [.targetStuck(Sample.database, reason: Self.text)]
+                == [.storeStuck(Sample.database, reason: Self.text)]
         )
-        #expect(driver.core.targetHealth(Sample.database)?.stuckSince == Sample.start)
-        #expect(driver.core.targetHealth(Sample.database)?.stuckReason == Self.text)
+        #expect(driver.core.storeHealth(Sample.database)?.stuckSince == Sample.start)
+        #expect(driver.core.storeHealth(Sample.database)?.stuckReason == Self.text)
         #expect(Self.reports(driver, after: .seconds(1000)).isEmpty)
         let done = Self.done
         #expect(driver.send(Self.answer(1, done)).reports.isEmpty)
         let last = driver.send(Self.answer(2, done))
-        #expect(last.reports == [.targetGoesOn(Sample.database)])
-        #expect(driver.core.targetHealth(Sample.database)?.stuckSince == nil)
+        #expect(last.reports == [.storeGoesOn(Sample.database)])
+        #expect(driver.core.storeHealth(Sample.database)?.stuckSince == nil)
     }
 
     @Test(arguments: [
@@ -73,7 +73,7 @@ struct StuckDeletionsTests {
     ])
     func `a store without words of its own is reported with the code`(_ failure: EffectFailure) {
         let driver = Self.driver(failure, reason: nil)
-        let begun = EngineReport.targetStuck(Sample.database, reason: failure.code)
+        let begun = EngineReport.storeStuck(Sample.database, reason: failure.code)
         #expect(Self.reports(driver, after: Limits.stuckAfter) == [begun])
     }
 
@@ -90,7 +90,7 @@ struct StuckDeletionsTests {
         let driver = Self.driver(Self.busy)
         driver.send(Self.answer(1, Self.done))
         driver.settle()
-        let begun = EngineReport.targetStuck(Sample.database, reason: Self.text)
+        let begun = EngineReport.storeStuck(Sample.database, reason: Self.text)
         #expect(Self.reports(driver, after: Limits.stuckAfter) == [begun])
     }
 
@@ -105,15 +105,15 @@ struct StuckDeletionsTests {
         driver.settle()
         driver.send(Self.answer(2, Self.done))
         driver.settle()
-        let begun = EngineReport.targetStuck(Sample.database, reason: Self.text)
+        let begun = EngineReport.storeStuck(Sample.database, reason: Self.text)
         #expect(Self.reports(driver, after: Limits.stuckAfter) == [begun])
     }
 
     @Test func `a pause ends it, for it has an alarm of its own`() {
         let driver = Self.driver(Self.busy)
         #expect(Self.reports(driver, after: Limits.stuckAfter).count == 1)
-        let paused = driver.send(.pauseTarget(Sample.database, reason: "operator", by: 1))
-        #expect(paused.reports == [.targetGoesOn(Sample.database)])
+        let paused = driver.send(.pauseStore(Sample.database, reason: "operator", by: 1))
+        #expect(paused.reports == [.storeGoesOn(Sample.database)])
     }
 
     @Test func `as many are remembered as the bound says`() {

@@ -307,7 +307,7 @@ struct WindowTests {
             notBefore: Sample.start,
             deadlineAt: Sample.start + Sample.day * 30,
             identities: known,
-            targets: [Sample.database]
+            stores: [Sample.database]
         )
         loaded.request.phase = .open(.revoking)
         loaded.request.revocations[1].verdict = .accepted

@@ -21,7 +21,7 @@ struct CloudBench: Sendable {
         var configuration = SandboxConfiguration()
         configuration.wallMilliseconds = { clock.now().unixMilliseconds }
         let sandbox = try await SandboxServer.start(configuration: configuration)
-        var settings = RemoteSettings(owner: .target(TargetName("accounts")))
+        var settings = RemoteSettings(owner: .store(StoreName("accounts")))
         settings.caFile = sandbox.authorityFile
         settings.timeoutConnect = .seconds(120)
         settings.timeoutTotal = .seconds(120)

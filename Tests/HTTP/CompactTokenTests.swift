@@ -34,9 +34,9 @@ struct CompactTokenTests {
 
     @Test("set-up errors say whose connection it is")
     func errors() {
-        let error = SetupError(kind: .plainHTTP, owner: .target(TargetName("uploads")))
+        let error = SetupError(kind: .plainHTTP, owner: .store(StoreName("uploads")))
         #expect(
-            error.description == "cannot set up target at 'uploads' (plain_http): plain http needs"
+            error.description == "cannot set up store at 'uploads' (plain_http): plain http needs"
                 + " allow_plain_http and a server on this machine"
         )
     }

@@ -10,7 +10,7 @@ import Testing
         let loops = OwnerLoops()
         let owners: [RemoteOwner] = [
             .provider(ProviderName("a")), .provider(ProviderName("b")),
-            .directory(ProviderName("a")), .target(TargetName("a")),
+            .directory(ProviderName("a")), .store(StoreName("a")),
             .subscriber(SubscriberName("a")), .queue("a"),
         ]
         let made = owners.map { ObjectIdentifier(loops.loop(of: $0)) }

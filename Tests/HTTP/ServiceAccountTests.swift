@@ -16,10 +16,10 @@ struct ServiceAccountTests {
     )
     func malformedKey(text: String) {
         let error = #expect(throws: SetupError.self) {
-            try ServiceAccountKey(file: Secret(text), of: .target(TargetName("t")))
+            try ServiceAccountKey(file: Secret(text), of: .store(StoreName("t")))
         }
         #expect(
-            error?.description == "cannot set up target at 't' (malformed_service_account): the"
+            error?.description == "cannot set up store at 't' (malformed_service_account): the"
                 + " credential is no JSON key file of a service account"
         )
     }

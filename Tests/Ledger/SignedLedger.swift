@@ -62,7 +62,7 @@ struct SignedLedger {
                 at: time,
                 [
                     .event: .word("erased"), .request: .id(id), .generation: .number(1),
-                    .state: .word("completed"), .targets: .words(["app-db", "files"]),
+                    .state: .word("completed"), .stores: .words(["app-db", "files"]),
                     .user: .hash(Array(repeating: UInt8(index & 255), count: 32)),
                 ]
             )

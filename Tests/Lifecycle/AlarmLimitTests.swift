@@ -15,7 +15,7 @@ struct AlarmLimitTests {
             #expect(isAdmitted)
         }
         let now = Sample.start + .seconds(second)
-        let other = limit.admit(.targetPaused, at: now)
+        let other = limit.admit(.storePaused, at: now)
         #expect(other, "another event")
         let more = limit.admit(.checkpointFailed, at: now)
         #expect(more == isExpected)

@@ -1,14 +1,14 @@
 import Lifecycle
 import Testing
 
-/// Every target's part of an approved plan is compared before its purge begins.
+/// Every store's part of an approved plan is compared before its purge begins.
 struct ApprovalPartsTests {
-    private static let second = TargetName("uploads")
+    private static let second = StoreName("uploads")
 
-    private static func part(_ target: TargetName, _ rows: Int, rule: String = "") -> PurgePlan.Part
+    private static func part(_ store: StoreName, _ rows: Int, rule: String = "") -> PurgePlan.Part
     {
         PurgePlan.Part(
-            target: target,
+            store: store,
             items: [PlanItem(name: "posts", action: .delete, count: rows)],
             rules: [PurgePlan.Rule(key: "store", value: rule)]
         )
@@ -22,16 +22,16 @@ struct ApprovalPartsTests {
         )
     }
 
-    private static let hold = TargetHold(
+    private static let hold = StoreHold(
         name: "case",
-        target: Sample.database,
+        store: Sample.database,
         since: Sample.start,
         uid: 1
     )
 
-    /// A deletion with two targets whose plan was compared right before the purge.
-    private static func purging(holds: [TargetHold] = []) throws -> Machine {
-        var machine = Machine(targets: [Sample.database, second])
+    /// A deletion with two stores whose plan was compared right before the purge.
+    private static func purging(holds: [StoreHold] = []) throws -> Machine {
+        var machine = Machine(stores: [Sample.database, second])
         machine.environment.holds = holds
         try machine.approve(plan())
         try machine.revokeApproved()
@@ -42,9 +42,9 @@ struct ApprovalPartsTests {
     @discardableResult
     private static func done(
         _ machine: inout Machine,
-        _ target: TargetName
+        _ store: StoreName
     ) throws -> [RequestEffect] {
-        try machine.answer(purge: .done(PurgeCounts()), target)
+        try machine.answer(purge: .done(PurgeCounts()), store)
     }
 
     @Test func `purges that follow one another need one plan`() throws {
@@ -54,7 +54,7 @@ struct ApprovalPartsTests {
         #expect(try Self.done(&machine, Self.second) == [.verify(Sample.database)])
     }
 
-    @Test func `a target that was held is compared when it no longer is, and nothing else`() throws
+    @Test func `a store that was held is compared when it no longer is, and nothing else`() throws
     {
         var machine = try Self.purging(holds: [Self.hold])
         #expect(machine.request.purges.map(\.isBusy) == [false, true])
@@ -67,7 +67,7 @@ struct ApprovalPartsTests {
         #expect(try machine.send(.planned(.made(Self.plan()))) == [.purge(Sample.database)])
     }
 
-    @Test func `what differs of a target that was held asks again, and then begins`() throws {
+    @Test func `what differs of a store that was held asks again, and then begins`() throws {
         var machine = try Self.purging(holds: [Self.hold])
         try Self.done(&machine, Self.second)
         machine.environment.holds = []
@@ -87,12 +87,12 @@ struct ApprovalPartsTests {
         #expect(throws: OperationRefusal.tooLate) { try machine.send(.cancel) }
     }
 
-    @Test func `a target that was paused is compared when it no longer is`() throws {
+    @Test func `a store that was paused is compared when it no longer is`() throws {
         var machine = try Self.purging()
-        machine.environment.pausedTargets = [Self.second]
+        machine.environment.pausedStores = [Self.second]
         try machine.send(.due)
-        #expect(try Self.done(&machine, Sample.database) == [.announce(.parked(.targetPaused))])
-        machine.environment.pausedTargets = []
+        #expect(try Self.done(&machine, Sample.database) == [.announce(.parked(.storePaused))])
+        machine.environment.pausedStores = []
         #expect(try machine.send(.due) == [.plan, .announce(.resumed)])
         let sources: [PlanSource] = [.kept(Self.part(Sample.database, 1)), .asked(Self.second)]
         #expect(machine.request.planSources == sources)
@@ -145,10 +145,10 @@ struct ApprovalPartsTests {
             }
             #expect(mayPurge())
             if isHeld { machine.environment.holds = [Self.hold] }
-            if !isHeld { machine.environment.pausedTargets = [Sample.database] }
+            if !isHeld { machine.environment.pausedStores = [Sample.database] }
             try machine.send(.due)
             #expect(!mayPurge())
-            (machine.environment.holds, machine.environment.pausedTargets) = ([], [])
+            (machine.environment.holds, machine.environment.pausedStores) = ([], [])
             try machine.send(.due)
             #expect(!mayPurge())
             // The engine takes the order back, and it is compared.
@@ -166,8 +166,8 @@ struct ApprovalPartsTests {
         #expect(!machine.request.mayPurge(Sample.database, at: machine.now, machine.environment))
     }
 
-    @Test func `turned on while a purge runs it stops before the next target`() throws {
-        var machine = Machine(targets: [Sample.database, Self.second])
+    @Test func `turned on while a purge runs it stops before the next store`() throws {
+        var machine = Machine(stores: [Sample.database, Self.second])
         try machine.revokeEverything()
         machine.environment.isApprovalRequired = true
         #expect(try Self.done(&machine, Sample.database) == [.plan])
@@ -186,7 +186,7 @@ struct ApprovalPartsTests {
     @Test func `a rest is no more than the part, and by the same rules`() {
         let approved = Self.part(Sample.database, 3)
         func rest(_ items: [PlanItem]?) -> Bool {
-            let made = PurgePlan.Part(target: Sample.database, items: items, rules: approved.rules)
+            let made = PurgePlan.Part(store: Sample.database, items: items, rules: approved.rules)
             return PlanSource.rest(of: approved).part(of: made) == approved
         }
         let posts = { PlanItem(name: "posts", action: .delete, count: $0) }
@@ -219,7 +219,7 @@ struct ApprovalPartsTests {
     @Test func `two rules about one table are told apart`() {
         func plan(_ counts: [Int]) -> PurgePlan {
             let items = counts.map { PlanItem(name: "posts", action: .delete, count: $0) }
-            let part = PurgePlan.Part(target: Sample.database, items: items)
+            let part = PurgePlan.Part(store: Sample.database, items: items)
             return PurgePlan(links: [], parts: [part], hash: "")
         }
         #expect(plan([5, 2]).changes(since: plan([5, 2])).isEmpty)

@@ -139,7 +139,7 @@ struct ApprovalTests {
         #expect(machine.request.approval?.lastFailure == "unreachable")
         #expect(try machine.sendDue() == [.plan])
         let broken = try machine.send(.planned(.failure(Sample.database, .misconfigured)))
-        #expect(broken == [.pauseTarget(Sample.database), .announce(.parked(.targetPaused))])
+        #expect(broken == [.pauseStore(Sample.database), .announce(.parked(.storePaused))])
         #expect(try machine.send(.due) == [.plan, .announce(.resumed)])
         try machine.send(.postponed(.plan, until: machine.now + .seconds(9)))
         #expect(machine.request.dueAt == machine.now + .seconds(9))
@@ -158,7 +158,7 @@ struct ApprovalTests {
         func text(_ items: [PlanItem]?, user: [UInt8] = [1, 2]) -> String {
             PurgePlan.canonicalText(
                 of: Sample.plan().links,
-                [PurgePlan.Part(target: Sample.database, items: items)],
+                [PurgePlan.Part(store: Sample.database, items: items)],
                 user: user
             )
         }

@@ -171,6 +171,6 @@ struct ComponentCheckTests {
             now: Sample.start
         )
         #expect(ends == expected)
-        #expect(ComponentCheck.endsPauseOfTarget(reason) == (reason != "operator"))
+        #expect(ComponentCheck.endsPauseOfStore(reason) == (reason != "operator"))
     }
 }

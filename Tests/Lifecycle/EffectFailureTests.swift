@@ -19,14 +19,14 @@ struct FailureTests {
             .open(.purging),
             [
                 "stays", "stays", "stays", "stays", "stays",
-                "purging/target_paused +pauseTarget +parked", "stays", "stays", "stays", "stays",
+                "purging/store_paused +pauseStore +parked", "stays", "stays", "stays", "stays",
             ]
         ),
         (
             .open(.verifying),
             [
                 "stays", "stays", "stays", "stays", "stays",
-                "verifying/target_paused +pauseTarget +parked", "stays", "stays", "stays", "stays",
+                "verifying/store_paused +pauseStore +parked", "stays", "stays", "stays", "stays",
             ]
         ),
     ]
@@ -295,8 +295,8 @@ struct FailureTests {
         #expect(machine.request.phase == .completed)
     }
 
-    @Test func `targets are purged in order, and each is verified`() throws {
-        var machine = Machine(identities: [], targets: [Sample.database, Sample.files])
+    @Test func `stores are purged in order, and each is verified`() throws {
+        var machine = Machine(identities: [], stores: [Sample.database, Sample.files])
         #expect(try machine.send(.due).last == .purge(Sample.database))
         #expect(try machine.answer(purge: .done(PurgeCounts())) == [.purge(Sample.files)])
         #expect(
@@ -346,7 +346,7 @@ extension Machine {
     /// Leaves of the purges what is stored, as an engine does that has evicted the request.
     fileprivate mutating func reload() {
         request.purges = request.purges.map { work in
-            var stored = PurgeWork(target: work.target)
+            var stored = PurgeWork(store: work.store)
             (stored.step, stored.counts, stored.attempts) = (work.step, work.counts, work.attempts)
             (stored.retry, stored.obstacle) = (work.retry, work.obstacle)
             (stored.startedAt, stored.endedAt) = (work.startedAt, work.endedAt)

@@ -313,7 +313,7 @@ struct LookupTests {
             notBefore: Sample.start,
             deadlineAt: Sample.start,
             identities: [],
-            targets: [],
+            stores: [],
             directory: Self.directory
         )
         #expect(request.lookup == nil)

@@ -12,7 +12,7 @@ struct Machine {
     init(
         _ kind: RequestKind = .deleteAccount,
         identities: [IdentitySnapshot] = [Sample.snapshot()],
-        targets: [TargetName] = [Sample.database],
+        stores: [StoreName] = [Sample.database],
         grace: Duration = .zero,
         in environment: Environment = Sample.environment()
     ) {
@@ -24,7 +24,7 @@ struct Machine {
             notBefore: Sample.start + grace,
             deadlineAt: Sample.start + Sample.day * 30,
             identities: identities,
-            targets: targets
+            stores: stores
         )
         self.environment = environment
     }
@@ -73,17 +73,17 @@ struct Machine {
     @discardableResult
     mutating func answer(
         purge answer: PurgeAnswer,
-        _ target: TargetName = Sample.database
+        _ store: StoreName = Sample.database
     ) throws -> [RequestEffect] {
-        try send(.purged(target, answer))
+        try send(.purged(store, answer))
     }
 
     @discardableResult
     mutating func answer(
         verify answer: VerifyAnswer,
-        _ target: TargetName = Sample.database
+        _ store: StoreName = Sample.database
     ) throws -> [RequestEffect] {
-        try send(.verified(target, answer))
+        try send(.verified(store, answer))
     }
 
     /// Adds what the vault learned about the sample identity.

@@ -10,8 +10,8 @@ struct NothingErasedTests {
 
     @Test("a deletion that only met newer rows says so", arguments: cases)
     func told(_ counts: (deleted: Int, kept: Int, newer: Int, isTold: Bool)) throws {
-        let second = TargetName("uploads")
-        var machine = Machine(targets: [Sample.database, second])
+        let second = StoreName("uploads")
+        var machine = Machine(stores: [Sample.database, second])
         try machine.revokeEverything()
         let done = PurgeCounts(entries: [
             .init(name: "a", action: .rule(.delete), rowCount: 0, newerCount: counts.newer),

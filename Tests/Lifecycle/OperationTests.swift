@@ -206,7 +206,7 @@ struct OperationTests {
 
     @Test("what a store spells otherwise is not cancelled after an erasure", arguments: erasures)
     func afterErasure(_ answer: PurgeAnswer, _ hasErased: Bool) throws {
-        var machine = Machine(targets: [Sample.files, Sample.database])
+        var machine = Machine(stores: [Sample.files, Sample.database])
         try machine.revokeEverything()
         try machine.answer(purge: answer, Sample.files)
         if machine.request.purges[0].step == .waiting { try machine.sendDue() }
@@ -251,7 +251,7 @@ struct OperationTests {
             notBefore: Sample.start,
             deadlineAt: Sample.start,
             identities: [],
-            targets: []
+            stores: []
         )
         #expect(request.cutoff == Sample.start)
     }

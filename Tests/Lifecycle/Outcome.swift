@@ -64,7 +64,7 @@ extension Outcome {
         case .purge: "purge"
         case .verify: "verify"
         case .pauseProvider: "pauseProvider"
-        case .pauseTarget: "pauseTarget"
+        case .pauseStore: "pauseStore"
         case .announce(let announcement): text(announcement)
         }
     }
@@ -121,7 +121,7 @@ extension Outcome {
         case .needsReauthentication: "N"
         case .providerPaused: "P"
         case .unknownProvider: "M"
-        case .targetPaused: "T"
+        case .storePaused: "T"
         case .vaultSealed: "V"
         case .onHold: "H"
         case .awaitingApproval: "A"
@@ -144,7 +144,7 @@ extension Outcome {
         case .plan: "n"
         case .purge: "p"
         case .verify: "v"
-        case .pauseProvider, .pauseTarget, .announce: nil
+        case .pauseProvider, .pauseStore, .announce: nil
         }
     }
 }

@@ -45,7 +45,7 @@ enum PhaseRow: Hashable, CaseIterable {
         case .needsReauthentication, .providerPaused, .unknownProvider, .sharedIdentity:
             stage == .revoking
         case .massDeletionGuard: stage == .purging
-        case .targetPaused: stage >= .purging
+        case .storePaused: stage >= .purging
         case .withoutKeys: stage == .verifying
         case .awaitingApproval: stage == .revoking || stage == .purging
         }
@@ -93,7 +93,7 @@ extension PhaseRow {
         case .parked(let stage, let reason):
             return try Self.park(kind, in: stage, reason)
         case .completed:
-            var machine = Machine(kind, identities: [], targets: [])
+            var machine = Machine(kind, identities: [], stores: [])
             try machine.send(.due)
             return machine
         case .cancelled:
@@ -172,13 +172,13 @@ extension PhaseRow {
         case .massDeletionGuard:
             machine.environment.isGuardClosed = true
             try machine.revokeEverything()
-        case .targetPaused:
-            if stage == .purging { machine.environment.pausedTargets = [Sample.database] }
+        case .storePaused:
+            if stage == .purging { machine.environment.pausedStores = [Sample.database] }
             try machine.revokeEverything()
-            machine.environment.pausedTargets = [Sample.database]
+            machine.environment.pausedStores = [Sample.database]
             if stage == .verifying { try machine.answer(purge: .done(PurgeCounts())) }
         case .withoutKeys:
-            machine.environment.keyedTargetsToPark = [Sample.database]
+            machine.environment.keyedStoresToPark = [Sample.database]
             try machine.revokeEverything()
             try machine.answer(purge: .done(Sample.notLookedFor))
         case .awaitingApproval where stage == .revoking:

@@ -323,9 +323,9 @@ enum PhaseTable {
           cancelled +cancelled: cancel
           revoking/clock_behind +abandoned: abandon
           revoking/quarantined +parked: quarantine
-        purging/target_paused
+        purging/store_paused
           stays: due lookup planned checked revoked confirmed verified postponed retry restored
-          verifying/target_paused: purged
+          verifying/store_paused: purged
           refused deletion_in_progress: absorbed update
           refused no_plan: approve
           purging/on_hold +parked: hold
@@ -381,9 +381,9 @@ enum PhaseTable {
           refused too_late: cancel
           refused nothing_to_abandon: abandon
           purging/quarantined +parked: quarantine
-        verifying/target_paused
+        verifying/store_paused
           stays: due lookup planned checked revoked confirmed purged postponed retry
-          purging/target_paused: restored
+          purging/store_paused: restored
           completed +done: verified
           refused deletion_in_progress: absorbed update
           refused no_plan: approve

@@ -73,8 +73,8 @@ struct PhaseTableTests {
         (.parked(.purging, .clockBehind), "verifying +verify +resumed"),
         (.parked(.revoking, .providerPaused), "revoking +check +resumed"),
         (.parked(.revoking, .unknownProvider), "revoking +check +resumed"),
-        (.parked(.purging, .targetPaused), "purging +purge +resumed"),
-        (.parked(.verifying, .targetPaused), "verifying +verify +resumed"),
+        (.parked(.purging, .storePaused), "purging +purge +resumed"),
+        (.parked(.verifying, .storePaused), "verifying +verify +resumed"),
         (.parked(.verifying, .withoutKeys), "verifying +verify +resumed"),
         (.parked(.revoking, .awaitingApproval), "revoking +check +resumed"),
         (.parked(.purging, .awaitingApproval), "purging +purgeStarted +purge +resumed"),
@@ -91,10 +91,10 @@ extension PhaseRow {
     fileprivate var waitsForTime: Bool { self == .parked(.revoking, .needsReauthentication) }
 }
 
-/// The documentation page of a target, from the source tree that this file is in.
-private func documentation(_ target: String) throws -> String {
+/// The documentation page of a store, from the source tree that this file is in.
+private func documentation(_ store: String) throws -> String {
     let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-    let path = "/\(root)/Sources/\(target)/\(target).docc/\(target).md"
+    let path = "/\(root)/Sources/\(store)/\(store).docc/\(store).md"
     let bytes = try Data(contentsOf: URL(filePath: path))
     return String(decoding: bytes, as: UTF8.self)
 }

@@ -38,7 +38,7 @@ struct PromiseTests {
     func verified(answer: VerifyAnswer) {
         let now = WallTime(unixMilliseconds: 1_800_000_000_000)
         var context = StepContext(now: now, random: SeededGenerator(seed: 1))
-        var work = PurgeWork(target: TargetName("api"))
+        var work = PurgeWork(store: StoreName("api"))
         work.begin(at: now)
         #expect(work.record(purge: .done(Self.counts()), &context) == [])
         work.begin(at: now)

@@ -5,8 +5,8 @@ enum Sample {
     static let start = WallTime(unixMilliseconds: 1_763_712_000_000)
     static let day = Duration.seconds(86_400)
     static let apple = ProviderName("apple")
-    static let database = TargetName("app-db")
-    static let files = TargetName("files")
+    static let database = StoreName("app-db")
+    static let files = StoreName("files")
     static let identity = IdentityID(TimeOrderedID(high: 1, low: 1))
     static let token = CredentialID(rowID: 1)
     static let secondToken = CredentialID(rowID: 2)
@@ -94,7 +94,7 @@ enum Sample {
     static let submitter: UInt32 = 1000
     static let approver: UInt32 = 1001
 
-    /// A plan of the sample identity and target; its hash tells its rows.
+    /// A plan of the sample identity and store; its hash tells its rows.
     static func plan(
         rows: Int = 1,
         links: [PurgePlan.Link] = [
@@ -104,7 +104,7 @@ enum Sample {
         let item = PlanItem(name: "posts", action: .delete, count: rows)
         return PurgePlan(
             links: links,
-            parts: [PurgePlan.Part(target: database, items: [item])],
+            parts: [PurgePlan.Part(store: database, items: [item])],
             hash: "plan of \(rows)"
         )
     }

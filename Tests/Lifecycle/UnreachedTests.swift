@@ -19,8 +19,8 @@ struct UnreachedTests {
 
     @Test("such a rule does not stop the request, and is not called verified")
     func completes() throws {
-        var machine = Machine(targets: [Sample.database])
-        machine.environment.keyedTargetsToPark = [Sample.database]
+        var machine = Machine(stores: [Sample.database])
+        machine.environment.keyedStoresToPark = [Sample.database]
         try machine.revokeEverything()
         try machine.send(.purged(Sample.database, .done(Self.lost)))
         #expect(

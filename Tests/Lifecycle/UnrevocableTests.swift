@@ -237,7 +237,7 @@ struct UnrevocableTests {
             deadlineAt: Sample.start,
             providerFilter: [Sample.apple],
             identities: [foreign],
-            targets: [Sample.database]
+            stores: [Sample.database]
         )
         #expect(machine.request.revocations.isEmpty)
         #expect(machine.request.purges.isEmpty)

@@ -12,7 +12,7 @@ struct VocabularyTests {
         )
         #expect(
             ParkReason.allCases.map(\.rawValue) == [
-                "needs_reauthentication", "provider_paused", "unknown_provider", "target_paused",
+                "needs_reauthentication", "provider_paused", "unknown_provider", "store_paused",
                 "vault_sealed", "on_hold", "awaiting_approval", "mass_deletion_guard",
                 "shared_identity", "quarantined", "awaiting_spool", "awaiting_credentials",
                 "clock_behind", "without_keys",

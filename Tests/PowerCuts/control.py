@@ -48,7 +48,7 @@ class Control:
         found = {}
         for store in stores:
             status, shown = self.ask("POST", "/v1/replay", {
-                "since": rfc3339(since), "target": store, "restored_at": rfc3339(restored_at)})
+                "since": rfc3339(since), "store": store, "restored_at": rfc3339(restored_at)})
             if status != 202:
                 found[store] = f"{status} {shown.get('code')} {shown.get('detail')}"
                 continue

@@ -56,11 +56,11 @@ timeout_connect = "20s"
 timeout_total = "60s"
 """
 SECTION = """
-[[target]]
+[[store]]
 name = "{name}"
 kind = "sqlite"
 path = "{path}"
-[[target.table]]
+[[store.table]]
 table = "posts"
 column = "author_id"
 action = "delete"

@@ -28,7 +28,7 @@ import Testing
     ) async throws -> RemoteOutcome {
         try await RawServer.with(answering: reaction) { server in
             var settings = RemoteSettings(
-                owner: .target(TargetName("tree")),
+                owner: .store(StoreName("tree")),
                 allowsPlainLoopback: true
             )
             settings.answerMax = 10

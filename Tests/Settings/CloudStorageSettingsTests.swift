@@ -7,7 +7,7 @@ import Testing
 @Suite("Settings of a bucket of Cloud Storage")
 struct CloudStorageSettingsTests {
     private static let section = """
-        [[target]]
+        [[store]]
         name = "uploads"
         kind = "google-cloud-storage"
         bucket = "app-uploads"
@@ -23,7 +23,7 @@ struct CloudStorageSettingsTests {
 
                 """
         )
-        let settings = try #require(configuration.targets.first).settings
+        let settings = try #require(configuration.stores.first).settings
         let storage = try #require(settings as? CloudStorageKind)
         #expect(storage.bucket == "app-uploads")
         #expect(storage.prefixes == ["users/{user_id}/"] && storage.objects.isEmpty)

@@ -23,7 +23,7 @@ struct DiagnosticsTests {
             private_key_credential = "apple-key.p8"
             concurrency = 0
 
-            [[target]]
+            [[store]]
             name = "App"
             kind = "sqlite"
             path = "app.db"
@@ -41,11 +41,11 @@ struct DiagnosticsTests {
                 list already
                 t.toml:13: cannot use provider.apple.concurrency '0' (out_of_range): it must be 1 \
                 to 1024 calls
-                t.toml:15: cannot use target[0].table (missing_key): a target needs at least one \
-                [[target.table]] below it
-                t.toml:16: cannot use target[0].name 'App' (malformed): it must be 1 to 63 \
+                t.toml:15: cannot use store[0].table (missing_key): a store needs at least one \
+                [[store.table]] below it
+                t.toml:16: cannot use store[0].name 'App' (malformed): it must be 1 to 63 \
                 characters a-z, 0-9 or '-', the first a letter
-                t.toml:18: cannot use target[0].path 'app.db' (malformed): it must be an absolute \
+                t.toml:18: cannot use store[0].path 'app.db' (malformed): it must be an absolute \
                 path of at most 1024 bytes without '..'
                 """
         )
@@ -144,25 +144,25 @@ struct DiagnosticsTests {
                 "it must be \"text\", \"integer\", \"blob\", \"uuid\" or \"mixed\""
             ),
             (
-                "[[target.table]]\ntable = \"Posts\"\ncolumn = \"AUTHOR_ID\"\naction = \"delete\"",
+                "[[store.table]]\ntable = \"Posts\"\ncolumn = \"AUTHOR_ID\"\naction = \"delete\"",
                 "line 5 deals with the same column of the same table"
             ),
             (
-                "[[target]]\nname = \"app-db\"\nkind = \"sqlite\"\npath = \"/b\"\n"
-                    + "[[target.table]]\n"
+                "[[store]]\nname = \"app-db\"\nkind = \"sqlite\"\npath = \"/b\"\n"
+                    + "[[store.table]]\n"
                     + "table = \"t\"\ncolumn = \"c\"\naction = \"delete\"",
                 "line 2 has the same name; names are unique"
             ),
             (
-                "[[target]]\nname = \"b\"\nkind = \"sqlite\"\npath = \"/srv/app.db\"\n"
-                    + "[[target.table]]\n"
+                "[[store]]\nname = \"b\"\nkind = \"sqlite\"\npath = \"/srv/app.db\"\n"
+                    + "[[store.table]]\n"
                     + "table = \"t\"\ncolumn = \"c\"\naction = \"delete\"",
-                "the target of line 4 has the same file"
+                "the store of line 4 has the same file"
             ),
         ]
     )
     func table(lines: String, expected: String) {
-        let message = Sample.message(Sample.target + lines)
+        let message = Sample.message(Sample.store + lines)
         #expect(message.contains(expected), "\(message)")
         #expect(!message.contains("\n"), "\(message)")
     }
@@ -187,7 +187,7 @@ struct DiagnosticsTests {
         ]
     )
     func column(line: String, expected: String) {
-        let table = Sample.target.replacing(
+        let table = Sample.store.replacing(
             "\"delete\"",
             with: "\"anonymize\"\nkeep_reason = \"tax\""
         )

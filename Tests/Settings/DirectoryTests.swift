@@ -5,7 +5,7 @@ import Testing
 @testable import Providers
 @testable import Settings
 
-@Suite("Directories and Google's targets")
+@Suite("Directories and Google's stores")
 struct DirectoryTests {
     private static let apple = """
         [[provider]]
@@ -74,14 +74,14 @@ struct DirectoryTests {
     @Test("accounts are deleted last")
     func last() throws {
         let accounts = """
-            [[target]]
+            [[store]]
             name = "accounts"
             kind = "firebase-auth"
             project = "example-project"
             key_credential = "sa.json"
             """
         let files = """
-            [[target]]
+            [[store]]
             name = "uploads"
             kind = "files"
             root = "/srv/uploads"

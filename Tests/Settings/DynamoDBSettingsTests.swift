@@ -7,7 +7,7 @@ import Testing
 @Suite("Settings of tables of DynamoDB")
 struct DynamoDBSettingsTests {
     private static let section = """
-        [[target]]
+        [[store]]
         name = "tables"
         kind = "dynamodb"
         region = "eu-central-1"
@@ -18,7 +18,7 @@ struct DynamoDBSettingsTests {
 
     private static func settings(_ text: String) throws -> DynamoDBKind {
         let configuration = try Sample.load(section + text + "\n")
-        let settings = try #require(configuration.targets.first).settings
+        let settings = try #require(configuration.stores.first).settings
         return try #require(settings as? DynamoDBKind)
     }
 

@@ -6,12 +6,12 @@ import Testing
 @Suite("The configuration in force is shown")
 struct EffectiveConfigurationTests {
     private static let text =
-        Sample.target + """
-            [[target.table]]
+        Sample.store + """
+            [[store.table]]
             table = "bills"
             column = "buyer"
             action = "delete"
-            [target.table.where.state]
+            [store.table.where.state]
             equals = "canary-value-01234567"
             [mail]
             from = "ann@example.com"
@@ -49,7 +49,7 @@ struct EffectiveConfigurationTests {
         let single = SettingScope.allCases.filter(\.isSingle)
         for scope in single { #expect(lines.contains("\(scope.header)"[...]), "\(scope)") }
         #expect(lines.contains("deadline = \"30d\"  # default"))
-        #expect(lines.contains("[target.table.where.\"state\"]"))
+        #expect(lines.contains("[store.table.where.\"state\"]"))
         #expect(try Sample.load(Self.render()) == configuration)
     }
 

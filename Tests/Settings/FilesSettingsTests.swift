@@ -5,10 +5,10 @@ import Testing
 @testable import Daemon
 @testable import Settings
 
-@Suite("Settings of a target of files")
+@Suite("Settings of a store of files")
 struct FilesSettingsTests {
     private static let section = """
-        [[target]]
+        [[store]]
         name = "uploads"
         kind = "files"
         root = "/srv/app/uploads"
@@ -20,10 +20,10 @@ struct FilesSettingsTests {
         let configuration = try Sample.load(
             Self.section + #"paths = ["files/{user_id}", "*/{user_id}.png"]"# + "\n"
         )
-        let target = try #require(configuration.targets.first)
-        #expect(target.name == TargetName("uploads"))
-        #expect(target.kind == "files")
-        let files = try #require(target.settings as? FilesKind)
+        let store = try #require(configuration.stores.first)
+        #expect(store.name == StoreName("uploads"))
+        #expect(store.kind == "files")
+        let files = try #require(store.settings as? FilesKind)
         #expect(files.root == "/srv/app/uploads")
         #expect(files.paths == ["files/{user_id}", "*/{user_id}.png"])
     }
@@ -44,16 +44,16 @@ struct FilesSettingsTests {
         #expect(Sample.message(text).contains("residual_copies_kept (contradiction)"))
         let redis = text.replacing("root = \"/srv/app/uploads\"", with: "socket = \"/s\"")
             .replacing("paths", with: "keys").replacing("\"files\"", with: "\"redis\"")
-        #expect(try Sample.load(redis).targets.first?.residualCopiesKept == .seconds(86_400))
+        #expect(try Sample.load(redis).stores.first?.residualCopiesKept == .seconds(86_400))
     }
 
-    @Test("tables are refused, and a target of tables needs no root")
+    @Test("tables are refused, and a store of tables needs no root")
     func tables() {
         #expect(throws: (any Error).self) {
             try Sample.load(
                 Self.section + """
                     paths = ["{user_id}"]
-                    [[target.table]]
+                    [[store.table]]
                     table = "t"
                     column = "c"
                     action = "delete"

@@ -9,7 +9,7 @@ import Testing
 @Suite("Settings of a database of Firestore")
 struct FirestoreSettingsTests {
     private static let section = """
-        [[target]]
+        [[store]]
         name = "documents"
         kind = "firestore"
         project = "example-project"
@@ -27,7 +27,7 @@ struct FirestoreSettingsTests {
 
                 """
         )
-        let settings = try #require(configuration.targets.first).settings
+        let settings = try #require(configuration.stores.first).settings
         let firestore = try #require(settings as? FirestoreKind)
         #expect(firestore.database == "(default)" && !firestore.includesSubcollections)
         #expect(firestore.documents == ["users/{user_id}"] && firestore.collections.isEmpty)

@@ -5,17 +5,17 @@ import Testing
 @testable import Settings
 @testable import Stores
 
-@Suite("Settings of targets of HTTP APIs")
+@Suite("Settings of stores of HTTP APIs")
 struct HTTPSettingsTests {
     private static let erase = """
-        [[target.erase]]
+        [[store.erase]]
         name = "user"
         method = "DELETE"
         path = "/users/{user_id}"
 
         """
     private static let verify = """
-        [[target.verify]]
+        [[store.verify]]
         name = "user"
         method = "GET"
         path = "/users/{user_id}"
@@ -25,7 +25,7 @@ struct HTTPSettingsTests {
 
     private static func load(_ text: String, head: String = "") throws -> DaemonConfiguration {
         let start = """
-            [[target]]
+            [[store]]
             name = "api"
             kind = "http"
 
@@ -38,7 +38,7 @@ struct HTTPSettingsTests {
     func preset() throws {
         let configuration = try Sample.load(
             """
-            [[target]]
+            [[store]]
             name = "payments"
             kind = "http"
             preset = "stripe"
@@ -46,32 +46,32 @@ struct HTTPSettingsTests {
 
             """
         )
-        let settings = try #require(configuration.targets.first?.settings as? HTTPKind)
+        let settings = try #require(configuration.stores.first?.settings as? HTTPKind)
         #expect(settings.baseURL == "https://api.stripe.com" && settings.auth.scheme == .bearer)
         #expect(settings.erase.map(\.name) == ["customer"] && settings.verify.count == 1)
-        let rules = configuration.planRules(of: TargetName("payments")).map(\.key)
+        let rules = configuration.planRules(of: StoreName("payments")).map(\.key)
         #expect(rules == ["store", "erase customer", "verify customer"])
         let again = try Sample.load(EffectiveConfiguration().text(of: configuration.sections))
-        #expect(again.targets == configuration.targets)
+        #expect(again.stores == configuration.stores)
     }
 
     @Test("what the operator writes replaces a group of the preset")
     func replaced() throws {
         let configuration = try Sample.load(
             """
-            [[target]]
+            [[store]]
             name = "payments"
             kind = "http"
             preset = "stripe"
             base_url = "https://stripe.example.com/"
             key_credential = "stripe-key"
-            [target.auth]
+            [store.auth]
             scheme = "basic"
             username = "key"
 
             """ + Self.verify
         )
-        let settings = try #require(configuration.targets.first?.settings as? HTTPKind)
+        let settings = try #require(configuration.stores.first?.settings as? HTTPKind)
         #expect(settings.baseURL == "https://stripe.example.com" && settings.auth.scheme == .basic)
         #expect(settings.verify.map(\.path.description) == ["/users/{user_id}"])
     }
@@ -86,7 +86,7 @@ struct HTTPSettingsTests {
         let base = preset.text.contains("base_url") ? "" : "base_url = \"https://a.example\"\n"
         let configuration = try Sample.load(
             """
-            [[target]]
+            [[store]]
             name = "vendor"
             kind = "http"
             preset = "\(name)"
@@ -95,7 +95,7 @@ struct HTTPSettingsTests {
             \(base)
             """
         )
-        let settings = try #require(configuration.targets.first?.settings as? HTTPKind)
+        let settings = try #require(configuration.stores.first?.settings as? HTTPKind)
         #expect(!settings.erase.isEmpty)
         #expect(!settings.verify.isEmpty || settings.erase.contains { $0.promised != nil })
     }
@@ -138,12 +138,12 @@ struct HTTPSettingsTests {
             erase + verify + "effect = \"repeatable\"\n",
             // A step that proves asks for nobody, and verifies nothing.
             erase + verify + "effect = \"proves\"\n",
-            erase + "[[target.verify]]\nname = \"app\"\nmethod = \"GET\"\npath = \"/app\"\n"
+            erase + "[[store.verify]]\nname = \"app\"\nmethod = \"GET\"\npath = \"/app\"\n"
                 + "effect = \"proves\"\n",
             erase + verify + "promised = \"1d\"\n",
             erase + verify
-                + "[[target.users]]\nname = \"a\"\nmethod = \"GET\"\npath = \"/users\"\n",
-            "[target.auth]\nscheme = \"bearer\"\n" + erase + verify,
+                + "[[store.users]]\nname = \"a\"\nmethod = \"GET\"\npath = \"/users\"\n",
+            "[store.auth]\nscheme = \"bearer\"\n" + erase + verify,
         ]
     )
     func refused(text: String) {
@@ -153,7 +153,7 @@ struct HTTPSettingsTests {
     @Test("the same steps without the mistake load")
     func accepted() throws {
         let settings = try #require(
-            try Self.load(Self.erase + Self.verify).targets.first?.settings as? HTTPKind
+            try Self.load(Self.erase + Self.verify).stores.first?.settings as? HTTPKind
         )
         #expect(settings.cutoff.gap != nil && !settings.connection.allowsPrivateAddresses)
         #expect(settings.erase[0].effect == .repeatable && settings.verify[0].effect == .reads)
@@ -167,19 +167,19 @@ struct HTTPSettingsTests {
             ("base_url = \"http://127.0.0.1:8080\"\n", ""),
             ("base_url = \"https://user@api.example.com\"\n", ""),
             ("key_credential = \"key\"\n", ""),
-            ("key_credential = \"key\"\n", "[target.auth]\nscheme = \"basic\"\n"),
-            ("key_credential = \"key\"\n", "[target.auth]\nscheme = \"header\"\n"),
+            ("key_credential = \"key\"\n", "[store.auth]\nscheme = \"basic\"\n"),
+            ("key_credential = \"key\"\n", "[store.auth]\nscheme = \"header\"\n"),
             (
                 "key_credential = \"key\"\n",
-                "[target.auth]\nscheme = \"oauth2\"\nusername = \"a\"\n"
+                "[store.auth]\nscheme = \"oauth2\"\nusername = \"a\"\n"
             ),
             (
                 "key_credential = \"key\"\n",
-                "[target.auth]\nscheme = \"aws-sigv4\"\nusername = \"a\"\nregion = \"b\"\n"
+                "[store.auth]\nscheme = \"aws-sigv4\"\nusername = \"a\"\nregion = \"b\"\n"
             ),
             (
                 "key_credential = \"key\"\n",
-                "[target.auth]\nscheme = \"basic\"\nusername = \"{who}\"\n"
+                "[store.auth]\nscheme = \"basic\"\nusername = \"{who}\"\n"
             ),
             ("preset = \"unknown\"\n", ""), ("values = { user_id = \"ann\" }\n", ""),
         ]
@@ -194,7 +194,7 @@ struct HTTPSettingsTests {
     func otherKind() {
         #expect(throws: ConfigurationError.self) {
             try Sample.load(
-                "[[target]]\nname = \"a\"\nkind = \"files\"\nroot = \"/srv\"\n"
+                "[[store]]\nname = \"a\"\nkind = \"files\"\nroot = \"/srv\"\n"
                     + "paths = [\"{user_id}\"]\n" + Self.erase
             )
         }

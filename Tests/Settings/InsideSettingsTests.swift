@@ -6,17 +6,17 @@ import Testing
 @testable import Stores
 
 @Suite("Settings of rules about ids inside values") struct InsideSettingsTests {
-    private static func target(_ keys: String) -> String {
+    private static func store(_ keys: String) -> String {
         """
-        [[target]]
+        [[store]]
         name = "app-db"
         kind = "sqlite"
         path = "/srv/app/app.db"
-        [[target.table]]
+        [[store.table]]
         table = "users"
         column = "id"
         action = "delete"
-        [[target.table]]
+        [[store.table]]
         table = "docs"
         column = "meta"
         action = "anonymize"
@@ -26,8 +26,8 @@ import Testing
     }
 
     private static func rule(_ keys: String) throws -> TableRule {
-        let configuration = try Sample.load(target(keys))
-        let settings = try #require(configuration.targets.first?.settings as? SQLiteKind)
+        let configuration = try Sample.load(store(keys))
+        let settings = try #require(configuration.stores.first?.settings as? SQLiteKind)
         return try #require(settings.claims.rules.last)
     }
 
@@ -115,7 +115,7 @@ import Testing
         ]
     )
     func refused(keys: String, words: String) {
-        let message = Sample.message(Self.target(keys))
+        let message = Sample.message(Self.store(keys))
         #expect(message.contains(words), "\(message)")
     }
 
@@ -124,8 +124,8 @@ import Testing
         let page = try ProjectFiles.text("docs/guides/ids-inside-values.md")
         let start = try #require(page.firstRange(of: "```toml\n")).upperBound
         let end = try #require(page[start...].firstRange(of: "```")).lowerBound
-        let target = "[[target]]\nname = \"app-db\"\nkind = \"sqlite\"\npath = \"/srv/app.db\"\n"
-        let settings = try Sample.load(target + page[start..<end]).targets.first?.settings
+        let store = "[[store]]\nname = \"app-db\"\nkind = \"sqlite\"\npath = \"/srv/app.db\"\n"
+        let settings = try Sample.load(store + page[start..<end]).stores.first?.settings
         let rules = try #require(settings as? SQLiteKind).claims.rules
         #expect(rules.map(\.table) == ["documents", "comments"])
         #expect(rules.allSatisfy { $0.inside != nil })
@@ -134,9 +134,9 @@ import Testing
     @Test("two rules for one column need different places in it")
     func duplicates() {
         let second =
-            "\n[[target.table]]\ntable = \"docs\"\ncolumn = \"meta\"\naction = \"keep\"\n"
+            "\n[[store.table]]\ntable = \"docs\"\ncolumn = \"meta\"\naction = \"keep\"\n"
             + "keep_reason = \"x\"\ninside = \"json\"\n"
-        let one = Self.target(Self.json + Self.remove + second)
+        let one = Self.store(Self.json + Self.remove + second)
         #expect(Sample.message(one + "path = \"$.a[*].id\"").contains("same column"))
         #expect(Sample.message(one + "path = \"$.b\"") == "loads")
     }

@@ -28,7 +28,7 @@ struct LoadingTests {
                     baseURL: "https://appleid.apple.com"
                 )
         )
-        let sqlite = try #require(configuration.targets.first?.settings as? SQLiteKind)
+        let sqlite = try #require(configuration.stores.first?.settings as? SQLiteKind)
         #expect(sqlite.path == "/srv/app/app.db")
         let tables = sqlite.claims.rules
         #expect(tables.map(\.table) == ["posts", "invoices", "fraud_reports", "users"])
@@ -139,14 +139,14 @@ struct LoadingTests {
 
     @Test("a constant is a text or a whole number, and triggers can be switched off")
     func constants() throws {
-        let text = Sample.target
+        let text = Sample.store
             .replacing("path =", with: "triggers = \"off\"\npath =")
             .replacing("\"delete\"", with: "\"anonymize\"\nkeep_reason = \"tax\"")
         let columns = """
             set = { a = { strategy = "constant", value = -7 }, \
             b = { strategy = "constant", value = "" } }
             """
-        let settings = try Sample.load(text + columns).targets.first?.settings
+        let settings = try Sample.load(text + columns).stores.first?.settings
         let sqlite = try #require(settings as? SQLiteKind)
         #expect(sqlite.triggers == .off)
         let masks = [
@@ -159,14 +159,14 @@ struct LoadingTests {
 
     @Test("every way that TOML offers to write the same thing loads the same")
     func spellings() throws {
-        let plain = try Sample.load(Sample.target)
+        let plain = try Sample.load(Sample.store)
         let inline = """
-            target = [{ name = "app-db", "kind" = 'sqlite', path = \"""/srv/app.db\""", table = [
+            store = [{ name = "app-db", "kind" = 'sqlite', path = \"""/srv/app.db\""", table = [
               { table = "posts", column = "author_id", action = "delete" }, # one
             ] }]
             """
         #expect(try Sample.load(inline) == plain)
-        #expect(try Sample.load("\u{feff}" + Sample.target.replacing("\n", with: "\r\n")) == plain)
+        #expect(try Sample.load("\u{feff}" + Sample.store.replacing("\n", with: "\r\n")) == plain)
     }
 
     @Test("the effective configuration loads to an equal configuration")
@@ -174,11 +174,11 @@ struct LoadingTests {
         let bytes = try ProjectFiles.bytes("Config/examples/apple-sqlite.toml")
         let texts = [
             String(decoding: bytes, as: UTF8.self), "",
-            Sample.target.replacing(
+            Sample.store.replacing(
                 "\"delete\"",
                 with: "\"anonymize\"\nkeep_reason = \"a \\\"b\\\"\""
             )
-                + "[target.table.set.\"odd \\\"name.x\"]\nstrategy = \"truncate\"\nlength = 3\n",
+                + "[store.table.set.\"odd \\\"name.x\"]\nstrategy = \"truncate\"\nlength = 3\n",
         ]
         for text in texts {
             let configuration = try Sample.load(text)
@@ -203,7 +203,7 @@ struct LoadingAgainTests {
     func unchanged() throws {
         let path = FileManager.default.temporaryDirectory
             .appending(path: "expunged-\(UUID().uuidString).toml")
-        try Data((Sample.provider + Sample.target).utf8).write(to: path)
+        try Data((Sample.provider + Sample.store).utf8).write(to: path)
         defer { _ = unsafe unlink(path.path(percentEncoded: false)) }
         #expect(unsafe chmod(path.path(percentEncoded: false), 0o600) == 0)
         let name = path.path(percentEncoded: false)
@@ -218,7 +218,7 @@ struct LoadingAgainTests {
 
 @Suite("A reload tells what it cannot apply")
 struct ReloadTests {
-    private static let base = Sample.provider + Sample.target
+    private static let base = Sample.provider + Sample.store
 
     @Test("a change of what is read at run time blocks nothing")
     func harmless() throws {
@@ -267,7 +267,7 @@ struct ReloadTests {
         "every key that changed is named, a section that came or went as a whole",
         arguments: [
             ("", "", []),
-            ("author_id", "writer", ["target.app-db.table[posts].column"]),
+            ("author_id", "writer", ["store.app-db.table[posts].column"]),
             ("ABCDE12345", "ABCDE99999", ["provider.apple.team_id"]),
             ("name = \"apple\"", "name = \"b\"", ["provider.b", "provider.apple"]),
             ("[[provider]]", "[requests]\ndeadline = \"9d\"\n[[provider]]", ["requests.deadline"]),
@@ -284,15 +284,15 @@ struct ReloadTests {
 
     @Test("a table is named by itself, wherever it is in the file")
     func tables() throws {
-        let head = "[[target]]\nname = \"app-db\"\nkind = \"sqlite\"\npath = \"/srv/app.db\"\n"
+        let head = "[[store]]\nname = \"app-db\"\nkind = \"sqlite\"\npath = \"/srv/app.db\"\n"
         let rule = { (table: String, column: String, more: String) in
-            "[[target.table]]\ntable = \"\(table)\"\ncolumn = \"\(column)\"\n\(more)"
+            "[[store.table]]\ntable = \"\(table)\"\ncolumn = \"\(column)\"\n\(more)"
         }
         let delete = "action = \"delete\"\n"
         let keep = "action = \"keep\"\nkeep_reason = \"law\"\n"
         let posts = rule("posts", "author_id", delete)
         let (notes, edits) = (rule("notes", "user_id", delete), rule("posts", "editor", delete))
-        let own = "target.app-db.table"
+        let own = "store.app-db.table"
         for (old, new, keys) in [
             (posts + notes, rule("likes", "u", delete) + posts + notes, ["\(own)[likes]"]),
             (
@@ -314,14 +314,14 @@ struct ReloadTests {
         }
     }
 
-    @Test("another order of targets is a change")
+    @Test("another order of stores is a change")
     func reordered() throws {
-        let second = Sample.target.replacing("app-db", with: "b").replacing("app.db", with: "b.db")
+        let second = Sample.store.replacing("app-db", with: "b").replacing("app.db", with: "b.db")
         let changes = try ConfigurationChanges.find(
-            from: Sample.load(Sample.target + second),
-            to: Sample.load(second + Sample.target)
+            from: Sample.load(Sample.store + second),
+            to: Sample.load(second + Sample.store)
         )
-        #expect(changes == ["target"])
+        #expect(changes == ["store"])
     }
 
     @Test("a provider that is new needs a restart for what is read at start")

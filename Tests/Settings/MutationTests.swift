@@ -20,7 +20,7 @@ private struct SeededRandom: RandomNumberGenerator {
 struct MutationTests {
     private static let fragments = [
         "[", "]", "{", "}", "\"", "'", "\"\"\"", "'''", "=", ".", ",", "#", "\n", "\\", "\\u0000",
-        "[[provider]]\n", "[[target.table]]\n", "[target.table.set.x]\n", "a.b.c = 1\n", "0x",
+        "[[provider]]\n", "[[store.table]]\n", "[store.table.set.x]\n", "a.b.c = 1\n", "0x",
         "1e9",
         "1979-05-27", "inf", "-", "\u{feff}", "\u{0}", "é", "9223372036854775808", "[[", "]]",
     ].map { Array($0.utf8) }

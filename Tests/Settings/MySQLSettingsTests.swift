@@ -4,16 +4,16 @@ import Testing
 @testable import Daemon
 @testable import Settings
 
-@Suite("Settings of a MySQL target")
+@Suite("Settings of a MySQL store")
 struct MySQLSettingsTests {
     private static let section = """
-        [[target]]
+        [[store]]
         name = "app-my"
         kind = "mysql"
 
         """
     private static let table = """
-        [[target.table]]
+        [[store.table]]
         table = "invoices"
         column = "user_id"
         action = "delete"
@@ -25,7 +25,7 @@ struct MySQLSettingsTests {
 
     private static func settings(_ keys: String) throws -> MySQLKind {
         let configuration = try Sample.load(section + keys + "\n" + access + table)
-        return try #require(configuration.targets.first?.settings as? MySQLKind)
+        return try #require(configuration.stores.first?.settings as? MySQLKind)
     }
 
     @Test("what it needs is read, with defaults that are safe")

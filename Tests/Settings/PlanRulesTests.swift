@@ -8,7 +8,7 @@ import Testing
 @Suite("What of the configuration belongs to a plan")
 struct PlanRulesTests {
     private static let table = """
-        [[target.table]]
+        [[store.table]]
         table = "users"
         column = "id"
         action = "anonymize"
@@ -16,7 +16,7 @@ struct PlanRulesTests {
         set = { name = { strategy = "null" }, zip = { strategy = "truncate", length = 2 } }
         """
     private static let likes = """
-        [[target.table]]
+        [[store.table]]
         table = "likes"
         column = "user_id"
         action = "delete"
@@ -24,26 +24,26 @@ struct PlanRulesTests {
 
     private static func rules(_ tables: String, more: String = "") throws -> [PurgePlan.Rule] {
         let text = """
-            [[target]]
+            [[store]]
             name = "cache"
             kind = "redis"
             socket = "/run/redis.sock"
             keys = ["session:{user_id}"]
 
-            [[target]]
+            [[store]]
             name = "app-db"
             kind = "sqlite"
             path = "/srv/app/app.db"
             \(more)
             \(tables)
 
-            [[target]]
+            [[store]]
             name = "uploads"
             kind = "files"
             root = "/srv/uploads"
             paths = ["{user_id}"]
             """
-        return try Sample.load(text).planRules(of: TargetName("app-db"))
+        return try Sample.load(text).planRules(of: StoreName("app-db"))
     }
 
     @Test("each section is a rule with what decides what is purged, and how")

@@ -5,16 +5,16 @@ import Testing
 @testable import Daemon
 @testable import Settings
 
-@Suite("Settings of a PostgreSQL target")
+@Suite("Settings of a PostgreSQL store")
 struct PostgreSQLSettingsTests {
     private static let section = """
-        [[target]]
+        [[store]]
         name = "app-pg"
         kind = "postgresql"
 
         """
     private static let table = """
-        [[target.table]]
+        [[store.table]]
         table = "billing.invoices"
         column = "user_id"
         action = "delete"
@@ -29,9 +29,9 @@ struct PostgreSQLSettingsTests {
         let configuration = try Sample.load(
             Self.section + "conninfo_credential = \"app-pg\"\n" + Self.table
         )
-        let target = try #require(configuration.targets.first)
-        #expect(target.kind == "postgresql")
-        let postgresql = try #require(target.settings as? PostgreSQLKind)
+        let store = try #require(configuration.stores.first)
+        #expect(store.kind == "postgresql")
+        let postgresql = try #require(store.settings as? PostgreSQLKind)
         #expect(postgresql.schemas == ["public"])
         #expect(postgresql.tls == .verifyFull)
         #expect(postgresql.statementTimeout == .seconds(5))

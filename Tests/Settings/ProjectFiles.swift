@@ -61,12 +61,12 @@ enum Sample {
 
         """
 
-    static let target = """
-        [[target]]
+    static let store = """
+        [[store]]
         name = "app-db"
         kind = "sqlite"
         path = "/srv/app.db"
-        [[target.table]]
+        [[store.table]]
         table = "posts"
         column = "author_id"
         action = "delete"

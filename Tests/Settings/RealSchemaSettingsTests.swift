@@ -6,19 +6,19 @@ import Testing
 @testable import Stores
 
 @Suite("Settings of rules for real schemas") struct RealSchemaSettingsTests {
-    private static func target(_ keys: String, table: String = "items") -> String {
+    private static func store(_ keys: String, table: String = "items") -> String {
         """
-        [[target]]
+        [[store]]
         name = "app-db"
         kind = "sqlite"
         path = "/srv/app/app.db"
-        [[target.table]]
+        [[store.table]]
         table = "orders"
         column = "user_id"
         action = "delete"
         created_at_column = "created"
         created_at_unit = "unix_s"
-        [[target.table]]
+        [[store.table]]
         table = "\(table)"
         column = "order_id"
         action = "delete"
@@ -27,8 +27,8 @@ import Testing
     }
 
     private static func rule(_ keys: String) throws -> TableRule {
-        let configuration = try Sample.load(target(keys))
-        let settings = try #require(configuration.targets.first?.settings as? SQLiteKind)
+        let configuration = try Sample.load(store(keys))
+        let settings = try #require(configuration.stores.first?.settings as? SQLiteKind)
         return try #require(settings.claims.rules.last)
     }
 
@@ -79,12 +79,12 @@ import Testing
         ]
     )
     func refused(keys: String, words: String) {
-        let message = Sample.message(Self.target(keys))
+        let message = Sample.message(Self.store(keys))
         #expect(message.contains(words), "\(message)")
     }
 
     @Test(
-        "rules of a target must fit one id: with a template for one, an integer finds nothing",
+        "rules of a store must fit one id: with a template for one, an integer finds nothing",
         arguments: [
             ("id_type = \"integer\"", "{tenant}:{order_id}", false),
             ("id_type = \"blob\"", "{tenant}:{order_id}", false),
@@ -95,7 +95,7 @@ import Testing
         ]
     )
     func unfit(other: String, template: String, isFit: Bool) {
-        let text = Self.target("id_template = \"\(template)\"")
+        let text = Self.store("id_template = \"\(template)\"")
             .replacing("created_at_column", with: other + "\ncreated_at_column")
         let message = Sample.message(text)
         #expect((message == "loads") == isFit, "\(message)")
@@ -106,18 +106,18 @@ import Testing
     func duplicates() throws {
         let conditions = ["a", "b"].map { "where = { kind = { equals = \"\($0)\" } }" }
         let second =
-            "\n[[target.table]]\ntable = \"items\"\ncolumn = \"order_id\"\naction = \"delete\"\n"
-        let one = Self.target(conditions[0] + second + conditions[0])
+            "\n[[store.table]]\ntable = \"items\"\ncolumn = \"order_id\"\naction = \"delete\"\n"
+        let one = Self.store(conditions[0] + second + conditions[0])
         #expect(Sample.message(one).contains("deals with the same column"))
-        #expect(Sample.message(Self.target(conditions[0] + second + conditions[1])) == "loads")
-        #expect(Sample.message(Self.target("via = \"orders.id\"" + second)) == "loads")
+        #expect(Sample.message(Self.store(conditions[0] + second + conditions[1])) == "loads")
+        #expect(Sample.message(Self.store("via = \"orders.id\"" + second)) == "loads")
     }
 
     @Test("a condition belongs to the plan of a deletion")
     func planRules() throws {
         let rules = { (value: String) in
-            try Sample.load(Self.target("where = { kind = { equals = \"\(value)\" } }"))
-                .planRules(of: TargetName("app-db"))
+            try Sample.load(Self.store("where = { kind = { equals = \"\(value)\" } }"))
+                .planRules(of: StoreName("app-db"))
         }
         #expect(try rules("a") != rules("b"))
         #expect(try rules("a").contains { $0.key == "table items (order_id) where kind" })

@@ -7,7 +7,7 @@ import Testing
 @Suite("Settings of a Realtime Database")
 struct RealtimeDatabaseSettingsTests {
     private static let section = """
-        [[target]]
+        [[store]]
         name = "tree"
         kind = "realtime-database"
         key_credential = "service-account.json"
@@ -24,7 +24,7 @@ struct RealtimeDatabaseSettingsTests {
 
                 """
         )
-        let settings = try #require(configuration.targets.first).settings
+        let settings = try #require(configuration.stores.first).settings
         let database = try #require(settings as? RealtimeDatabaseKind)
         #expect(database.url == "https://example.firebaseio.com")
         #expect(database.paths == ["users/{user_id}"] && database.createdAtChild == "created")

@@ -5,16 +5,16 @@ import Testing
 @testable import Settings
 @testable import Stores
 
-@Suite("Settings of targets of Redis, programs and services")
+@Suite("Settings of stores of Redis, programs and services")
 struct RedisAndDelegatedSettingsTests {
-    private static func target(_ kind: String, _ text: String) throws -> any StoreKind {
-        let head = "[[target]]\nname = \"store\"\nkind = \"\(kind)\"\n"
-        return try #require(try Sample.load(head + text + "\n").targets.first).settings
+    private static func store(_ kind: String, _ text: String) throws -> any StoreKind {
+        let head = "[[store]]\nname = \"store\"\nkind = \"\(kind)\"\n"
+        return try #require(try Sample.load(head + text + "\n").stores.first).settings
     }
 
     @Test("a Redis server is reached by its socket or by host and port")
     func redis() throws {
-        let kind = try Self.target(
+        let kind = try Self.store(
             "redis",
             """
             address = "localhost"
@@ -31,7 +31,7 @@ struct RedisAndDelegatedSettingsTests {
         #expect(redis.database == 3 && redis.timeout == .seconds(10))
         #expect(redis.passwordCredential == "redis")
         let socket = "socket = \"/run/r.sock\"\nkeys = [\"a{user_id}\"]"
-        let local = try #require(try Self.target("redis", socket) as? RedisKind)
+        let local = try #require(try Self.store("redis", socket) as? RedisKind)
         #expect(local.address == .socket("/run/r.sock"))
     }
 
@@ -49,15 +49,15 @@ struct RedisAndDelegatedSettingsTests {
         ]
     )
     func refused(text: String) {
-        #expect(throws: (any Error).self) { try Self.target("redis", text) }
+        #expect(throws: (any Error).self) { try Self.store("redis", text) }
     }
 
     @Test("a program and a service have their bounds")
     func delegated() throws {
-        let program = try Self.target("command", "program = \"/usr/bin/true\"")
+        let program = try Self.store("command", "program = \"/usr/bin/true\"")
         let command = try #require(program as? CommandStoreKind)
         #expect(command.timeout == .seconds(60) && command.memoryMax == 256 << 20)
-        let service = try Self.target(
+        let service = try Self.store(
             "webhook",
             "url = \"https://a.example/x\"\nsecret_credential = \"hook\""
         )
@@ -75,6 +75,6 @@ struct RedisAndDelegatedSettingsTests {
         ]
     )
     func refusedDelegates(kind: String, text: String) {
-        #expect(throws: (any Error).self) { try Self.target(kind, text) }
+        #expect(throws: (any Error).self) { try Self.store(kind, text) }
     }
 }

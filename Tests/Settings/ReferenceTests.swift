@@ -46,7 +46,7 @@ struct ReferenceTests {
             line.hasPrefix("#") && !line.hasPrefix("# ") ? line.dropFirst() : line
         }
         let uncommented = try Sample.load(lines.joined(separator: "\n"))
-        #expect(uncommented.providers.count == 1 && uncommented.targets.count == 1)
+        #expect(uncommented.providers.count == 1 && uncommented.stores.count == 1)
     }
 
     @Test("expunged.conf(5) has the entry of every setting and type of text, and no other")
@@ -71,7 +71,7 @@ struct ReferenceTests {
     func order() throws {
         let page = try ProjectFiles.text("docs/man/expunged.conf.5")
         let kinds: [(SettingScope, [any SectionKind.Type])] = [
-            (.provider, Kinds.providers), (.target, Kinds.stores), (.queue, Kinds.queues),
+            (.provider, Kinds.providers), (.store, Kinds.stores), (.queue, Kinds.queues),
         ]
         for (scope, kinds) in kinds {
             let places = kinds.compactMap { kind in

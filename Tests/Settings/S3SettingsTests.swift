@@ -7,7 +7,7 @@ import Testing
 @Suite("Settings of a bucket of S3")
 struct S3SettingsTests {
     private static let section = """
-        [[target]]
+        [[store]]
         name = "uploads"
         kind = "s3"
         bucket = "app-uploads"
@@ -27,7 +27,7 @@ struct S3SettingsTests {
 
                 """
         )
-        let settings = try #require(configuration.targets.first).settings
+        let settings = try #require(configuration.stores.first).settings
         let s3 = try #require(settings as? S3Kind)
         #expect(s3.urlStyle == .virtualHost)
         #expect(s3.prefixes == ["users/{user_id}/"] && s3.objects.isEmpty)

@@ -73,7 +73,7 @@ enum SettingsReference {
 
     private static func entries(of scope: SettingScope, _ table: SettingsTable) -> [Entry] {
         var entries: [Entry] = []
-        for setting in table.settings(in: scope) where !isKeyOfTarget(setting, table) {
+        for setting in table.settings(in: scope) where !isKeyOfStore(setting, table) {
             let twin = entries.firstIndex {
                 $0.setting.kind != nil && $0.setting.key == setting.key
                     && $0.setting.documentation == setting.documentation
@@ -89,9 +89,9 @@ enum SettingsReference {
     }
 
     /// The page lists the names of such keys of the directory, and describes them once.
-    private static func isKeyOfTarget(_ setting: Setting, _ table: SettingsTable) -> Bool {
+    private static func isKeyOfStore(_ setting: Setting, _ table: SettingsTable) -> Bool {
         setting.scope == .directory
-            && table.settings(in: .target).contains {
+            && table.settings(in: .store).contains {
                 $0.name == setting.name && $0.documentation == setting.documentation
                     && facts($0) == facts(setting)
             }

@@ -30,12 +30,12 @@ struct TOMLDocumentTests {
         "quoted key" = \"""
         x \\\""" = 1
         \"""
-        [[target]]
-        [[target.table]]
+        [[store]]
+        [[store.table]]
         set = { a = { s = 1 }, b = { s = 2 } }
-        [target.table.deep]
+        [store.table.deep]
         x = 1
-        [[target.table]]
+        [[store.table]]
         set.c.s = 1
         """
 
@@ -54,11 +54,11 @@ struct TOMLDocumentTests {
             ([.key("provider"), .index(1)], 17),
             ([.key("provider"), .index(1), .key("name")], 18),
             ([.key("provider"), .index(1), .key("sub"), .key("quoted key")], 20),
-            ([.key("target"), .index(0), .key("table"), .index(0), .key("set"), .key("b")], 25),
-            ([.key("target"), .index(0), .key("table"), .index(0), .key("deep"), .key("x")], 27),
+            ([.key("store"), .index(0), .key("table"), .index(0), .key("set"), .key("b")], 25),
+            ([.key("store"), .index(0), .key("table"), .index(0), .key("deep"), .key("x")], 27),
             (
                 [
-                    .key("target"), .index(0), .key("table"), .index(1), .key("set"), .key("c"),
+                    .key("store"), .index(0), .key("table"), .index(1), .key("set"), .key("c"),
                     .key("s"),
                 ], 29
             ),

@@ -12,7 +12,7 @@ struct Coverage: Sendable {
         switch input {
         case .answered(let id, let event, _, _, _), .operate(let id, let event, _):
             note(event, disk.requests[id]?.request)
-        case .targetAnswered(_, let answers, _):
+        case .storeAnswered(_, let answers, _):
             for (id, event) in answers { note(event, disk.requests[id]?.request) }
         case .update(let update):
             for id in update.openRequests {

@@ -9,7 +9,7 @@ struct Finals: Equatable {
 
     private let end: RequestState?
     private let links: [IdentityID: Link]
-    private let verified: Set<TargetName>
+    private let verified: Set<StoreName>
 
     init(_ request: Request) {
         end = request.phase.isEnded ? request.phase.state : nil
@@ -18,7 +18,7 @@ struct Finals: Equatable {
                 Link(verdict: $0, credentialCount: Self.credentialCount(revocation, request))
             }
         }
-        verified = Set(request.purges.filter { $0.step == .verified }.map(\.target))
+        verified = Set(request.purges.filter { $0.step == .verified }.map(\.store))
     }
 
     /// A link ends with the credentials of its provider.

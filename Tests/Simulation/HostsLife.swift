@@ -15,7 +15,7 @@ enum HostsLife {
         sim.drawHostFaults()
         sim.drawUsers()
         if approval == .required { sim.drawApprovals() }
-        sim.drawTargetHolds()
+        sim.drawStoreHolds()
         sim.drawDisturbances()
         sim.run(for: .seconds(3 * 86_400))
         sim.healHosts()

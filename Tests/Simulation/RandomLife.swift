@@ -20,7 +20,7 @@ enum RandomLife {
         sim.drawClock()
         sim.drawUsers()
         if approval == .required { sim.drawApprovals() }
-        sim.drawTargetHolds()
+        sim.drawStoreHolds()
         sim.drawRuns()
         sim.drawRareRuns(seed: seed)
         sim.run(for: .seconds(3 * 86_400))
@@ -115,15 +115,15 @@ extension Simulator {
         approveAll(every: .seconds(Int64(pick([600, 7200, 40_000]))), times: 200)
         for _ in 0..<3 {
             let user = Int.random(in: 1...4, using: &random)
-            let target = pick([database, files])
+            let store = pick([database, files])
             let delay = Duration.seconds(Int64.random(in: 0...200_000, using: &random))
-            at(delay) { $0.addRow(user: user, to: target) }
-            if chance(200) { at(delay) { $0.changeRule(of: target) } }
+            at(delay) { $0.addRow(user: user, to: store) }
+            if chance(200) { at(delay) { $0.changeRule(of: store) } }
         }
         at(.seconds(3 * 86_400)) { $0.approveAll(every: .seconds(7200), times: 600) }
     }
 
-    mutating func drawTargetHolds() {
+    mutating func drawStoreHolds() {
         for name in ["a", "b"] where chance(200) {
             let hold = Self.hold(name, on: pick([database, files]), isOfRows: chance(500))
             let placedAt = Duration.seconds(Int64.random(in: 0...900, using: &random))
@@ -171,28 +171,28 @@ extension Simulator {
     fileprivate mutating func drawRuns() {
         guard clockError == .zero, !isClockSetAtIntake else { return }
         for number in 0..<pick([0, 1, 2]) {
-            let target = pick(configuration.targets)
+            let store = pick(configuration.stores)
             let isVouchedFor = chance(500)
             at(.seconds(Int64.random(in: 900...220_000, using: &random))) { sim in
-                sim.restoreBackup(target)
-                if target == database, sim.hasKeys { sim.restoreBackup(crm) }
+                sim.restoreBackup(store)
+                if store == database, sim.hasKeys { sim.restoreBackup(crm) }
                 let now = sim.clock
                 sim.replayUntilDone(
                     RunScenario.terms("drawn-\(number)") { terms in
                         guard isVouchedFor else { return }
-                        (terms.target, terms.restoredAt) = (target, now)
+                        (terms.store, terms.restoredAt) = (store, now)
                     }
                 )
             }
         }
         if chance(300) { at(.seconds(230_000)) { $0.sampleOnce() } }
         // After everything is healed nothing of a restored backup is left.
-        for target in configuration.targets {
+        for store in configuration.stores {
             at(.seconds(40 * 86_400)) { sim in
                 let now = sim.clock
                 sim.replayUntilDone(
-                    RunScenario.terms("last-\(target)") { terms in
-                        (terms.target, terms.restoredAt) = (target, now)
+                    RunScenario.terms("last-\(store)") { terms in
+                        (terms.store, terms.restoredAt) = (store, now)
                     }
                 )
             }
@@ -221,10 +221,10 @@ extension Simulator {
             guard let request = request(id), !request.phase.isEnded else { continue }
             world.violations.append("never ended: \(request.phase)")
         }
-        for (target, report) in configuration.targets.map({ ($0, book.reports["last-\($0)"]) }) {
+        for (store, report) in configuration.stores.map({ ($0, book.reports["last-\($0)"]) }) {
             guard let report else { continue }
             let left = disk.runs.tombstones.compactMap { disk.requests[$0.request] }
-                .filter { (world.rows[target]?[$0.user] ?? 0) > 0 }
+                .filter { (world.rows[store]?[$0.user] ?? 0) > 0 }
             if !left.isEmpty || !report.isComplete {
                 world.violations.append("R-1: rows are left after the last replay")
             }

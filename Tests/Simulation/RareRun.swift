@@ -31,7 +31,7 @@ extension Simulator {
             makeCopy(of: database, at: "/copy")
             replayUntilDone(
                 RunScenario.terms("drill") { terms in
-                    (terms.isDrill, terms.target, terms.copy) = (true, database, "/copy")
+                    (terms.isDrill, terms.store, terms.copy) = (true, database, "/copy")
                 }
             )
         }

@@ -3,7 +3,7 @@ import Lifecycle
 /// Copies, the vault and the ledger, which may refuse what a run asks for.
 extension RunScenario {
     private static func drill(_ id: String, in place: String) -> ReplayTerms {
-        terms(id) { ($0.isDrill, $0.target, $0.copy) = (true, database, place) }
+        terms(id) { ($0.isDrill, $0.store, $0.copy) = (true, database, place) }
     }
 
     private static func copied(_ sim: Simulator, _ place: String) -> Int? {
@@ -76,7 +76,7 @@ extension RunScenario {
                 }
             },
             judge: { sim in
-                let state = TargetName("state")
+                let state = StoreName("state")
                 let drilled = sim.book.reports["drill"]?.stores.first { $0.name == database }
                 return expect(error(sim, "a", state) == "rolled_back", "no alarm")
                     + expect(drilled?.found == 3, "the drill finds not all")

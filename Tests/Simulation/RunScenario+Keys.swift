@@ -3,7 +3,7 @@ import Lifecycle
 /// Rows of one store name the ids by which another one knows the users.
 extension RunScenario {
     private static func restoreBoth(_ sim: inout Simulator) {
-        for target in [database, crm] { sim.restoreBackup(target) }
+        for store in [database, crm] { sim.restoreBackup(store) }
     }
 
     static let keyed: [RunScenario] = [
@@ -30,11 +30,11 @@ extension RunScenario {
                 sim.placeUntilDone(Simulator.hold("h", on: crm))
                 sim.at(.seconds(60)) { sim in
                     restoreBoth(&sim)
-                    sim.replayUntilDone(terms("a") { $0.target = database })
+                    sim.replayUntilDone(terms("a") { $0.store = database })
                 }
                 sim.at(day * 3) { $0.liftHold("h") }
                 sim.at(day * 3 + hour) { sim in
-                    sim.replayUntilDone(terms("b") { $0.target = database })
+                    sim.replayUntilDone(terms("b") { $0.store = database })
                 }
             },
             judge: { sim in

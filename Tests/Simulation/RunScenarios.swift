@@ -36,14 +36,14 @@ struct RunScenario: Sendable {
     }
 
     /// Rows that erased users have in a store.
-    static func left(_ sim: Simulator, _ target: TargetName = database) -> Int {
-        sim.world.rows[target]?.values.reduce(0, +) ?? 0
+    static func left(_ sim: Simulator, _ store: StoreName = database) -> Int {
+        sim.world.rows[store]?.values.reduce(0, +) ?? 0
     }
 
     static func expect(_ isSo: Bool, _ text: String) -> [String] { isSo ? [] : [text] }
 
-    static func error(_ sim: Simulator, _ id: String, _ target: TargetName) -> String? {
-        sim.book.reports[id]?.stores.first { $0.name == target }?.error
+    static func error(_ sim: Simulator, _ id: String, _ store: StoreName) -> String? {
+        sim.book.reports[id]?.stores.first { $0.name == store }?.error
     }
 
     private static let replays: [RunScenario] = [
@@ -63,7 +63,7 @@ struct RunScenario: Sendable {
             play: { sim in
                 sim.restoreBackup(files)
                 let now = sim.clock
-                sim.replayUntilDone(terms("a") { ($0.target, $0.restoredAt) = (files, now) })
+                sim.replayUntilDone(terms("a") { ($0.store, $0.restoredAt) = (files, now) })
             },
             judge: { expect(left($0, files) == 0, "rows are left") }
         ),
@@ -126,13 +126,13 @@ struct RunScenario: Sendable {
             name: "a deletion that is open at the restoration purges again",
             play: { sim in
                 sim.storeToken(user: 4, provider: apple)
-                sim.pauseTargetUntilDone(files)
+                sim.pauseStoreUntilDone(files)
                 sim.submit(.deleteAccount, user: 4, key: "key-4")
                 sim.at(hour) { sim in
                     sim.restoreBackup(database)
                     sim.replayUntilDone(terms("a"))
                 }
-                sim.at(day) { $0.resumeTargetUntilDone(files) }
+                sim.at(day) { $0.resumeStoreUntilDone(files) }
             },
             judge: { sim in
                 expect(left(sim) == 0, "rows are left")
@@ -198,8 +198,8 @@ struct RunScenario: Sendable {
         RunScenario(
             name: "a paused store is rechecked when it is resumed",
             play: { sim in
-                sim.pauseTargetUntilDone(database)
-                sim.at(day * 5) { $0.resumeTargetUntilDone(database) }
+                sim.pauseStoreUntilDone(database)
+                sim.at(day * 5) { $0.resumeStoreUntilDone(database) }
             },
             judge: { expect($0.disk.runs.records.isEmpty, "records are left") }
         ),
@@ -242,20 +242,20 @@ extension Simulator {
     /// The user registers again: what is written now is no business of the deletion.
     mutating func comeBack(_ user: Int) {
         writeDated(user: user)
-        for target in configuration.targets { world.laterLives.append((target, user, clock)) }
+        for store in configuration.stores { world.laterLives.append((store, user, clock)) }
     }
 
-    mutating func pauseTargetUntilDone(_ target: TargetName) {
-        turn([.pauseTarget(target, reason: "operator")])
+    mutating func pauseStoreUntilDone(_ store: StoreName) {
+        turn([.pauseStore(store, reason: "operator")])
         at(.milliseconds(500)) { sim in
-            if sim.disk.pauses.targets[target] == nil { sim.pauseTargetUntilDone(target) }
+            if sim.disk.pauses.stores[store] == nil { sim.pauseStoreUntilDone(store) }
         }
     }
 
-    mutating func resumeTargetUntilDone(_ target: TargetName) {
-        turn([.resumeTarget(target)])
+    mutating func resumeStoreUntilDone(_ store: StoreName) {
+        turn([.resumeStore(store)])
         at(.seconds(2)) { sim in
-            if sim.disk.pauses.targets[target] != nil { sim.resumeTargetUntilDone(target) }
+            if sim.disk.pauses.stores[store] != nil { sim.resumeStoreUntilDone(store) }
         }
     }
 }

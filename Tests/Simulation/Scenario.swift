@@ -14,10 +14,10 @@ let password = ProviderName("password")
 let unconfigured = ProviderName("github.com")
 /// Lets tokens die that nobody uses for half a year.
 let idling = ProviderName("idling")
-let database = TargetName("app-db")
-let files = TargetName("files")
+let database = StoreName("app-db")
+let files = StoreName("files")
 /// Knows each user by an id of its own, which rows of the database name.
-let crm = TargetName("crm")
+let crm = StoreName("crm")
 
 /// A named course of events, and what must hold when it is over.
 struct Scenario: Sendable, CustomTestStringConvertible {
@@ -62,7 +62,7 @@ struct Scenario: Sendable, CustomTestStringConvertible {
             lanes: [
                 apple: limits, other: limits, rotating: limits, idling: limits, directory: limits,
             ],
-            targets: isKeyed ? [database, files, crm] : [database, files],
+            stores: isKeyed ? [database, files, crm] : [database, files],
             withoutIdentities: .proceed,
             purgesPerHourMax: purgesPerHourMax,
             directory: directory
@@ -268,7 +268,7 @@ struct Scenario: Sendable, CustomTestStringConvertible {
             ends: [.completed]
         ),
         Scenario(
-            name: "a hold on a target that is lifted",
+            name: "a hold on a store that is lifted",
             prepare: { sim in
                 sim.storeToken(user: 1, provider: apple)
                 sim.placeUntilDone(Simulator.hold("a", on: database))

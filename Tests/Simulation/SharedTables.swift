@@ -225,9 +225,9 @@ extension SimulatedDisk {
         let reasons: [ParkReason]
         switch change {
         case .resumeProvider: reasons = ParkReason.ofRevocations
-        case .resumeTarget: reasons = [.targetPaused]
+        case .resumeStore: reasons = [.storePaused]
         case .liftHold: reasons = [.onHold]
-        case .pauseProvider, .pauseTarget, .placeHold: reasons = []
+        case .pauseProvider, .pauseStore, .placeHold: reasons = []
         default: return
         }
         shared.rulesVersion += 1

@@ -3,11 +3,11 @@ import Lifecycle
 
 /// What the state keeps of runs.
 extension SimulatedDisk {
-    func openDeletions(begunIn names: Set<TargetName>) -> [RequestID: Bool] {
+    func openDeletions(begunIn names: Set<StoreName>) -> [RequestID: Bool] {
         requests.compactMapValues { row in
             let request = row.request
             guard !request.phase.isEnded, request.purgeStartedAt != nil else { return nil }
-            let begun = request.purges.filter { names.contains($0.target) && $0.attempts > 0 }
+            let begun = request.purges.filter { names.contains($0.store) && $0.attempts > 0 }
             return begun.isEmpty ? nil : begun.contains { $0.step != .waiting }
         }
     }
@@ -26,7 +26,7 @@ extension SimulatedDisk {
                 cutoff: request.cutoff
             )
         )
-        if request.purges.contains(where: { $0.target == crm }) {
+        if request.purges.contains(where: { $0.store == crm }) {
             runs.tombstones.append(
                 Tombstone(
                     hash: Simulator.keyHash(of: user),
@@ -77,12 +77,12 @@ extension SimulatedDisk {
             isReopened: true,
             isNameless: user.user == nil,
             keyNames: Set(user.keys.map(\.name)).sorted { $0.key < $1.key },
-            returnedTo: Set(user.found.map(\.target))
+            returnedTo: Set(user.found.map(\.store))
         )
         return true
     }
 
-    mutating func record(_ ended: [EndedErasure], in name: TargetName) {
+    mutating func record(_ ended: [EndedErasure], in name: StoreName) {
         for ended in ended {
             runs.begun[name]?.remove(ended.begun)
             guard ended.rows > 0 || ended.isResumed else { continue }
@@ -114,7 +114,7 @@ extension DueRecheck {
             openedAt: record.openedAt,
             dueAt: record.dueAt,
             cutoff: request.cutoff,
-            targets: request.purges.map(\.target),
+            stores: request.purges.map(\.store),
             isReopened: record.isReopened,
             isNameless: record.isNameless,
             keyNames: record.keyNames,

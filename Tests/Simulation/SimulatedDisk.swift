@@ -283,10 +283,10 @@ struct SimulatedDisk {
             pauses.providers[name] = reason
         case .resumeProvider(let name, _, _, _):
             pauses.providers[name] = nil
-        case .pauseTarget(let name, let reason, _, _):
-            pauses.targets[name] = reason
-        case .resumeTarget(let name, _, _, _):
-            pauses.targets[name] = nil
+        case .pauseStore(let name, let reason, _, _):
+            pauses.stores[name] = reason
+        case .resumeStore(let name, _, _, _):
+            pauses.stores[name] = nil
         case .placeHold(let hold):
             pauses.holds.append(hold)
         case .liftHold(let hold, _, _):

@@ -41,12 +41,12 @@ struct SimulatedWorld {
     var idleLives: [ProviderName: Duration] = [:]
     var refreshCalls = 0
     var codes: [String: Code] = [:]
-    /// Rows of each user, per target.
-    var rows: [TargetName: [Int: Int]] = [:]
+    /// Rows of each user, per store.
+    var rows: [StoreName: [Int: Int]] = [:]
     /// Rows with a date, which a cutoff protects.
-    var dated: [TargetName: [Int: [DatedRow]]] = [:]
+    var dated: [StoreName: [Int: [DatedRow]]] = [:]
     /// Users whose data a backup brought back, and whom nobody erased since.
-    var restored: [TargetName: Set<Int>] = [:]
+    var restored: [StoreName: Set<Int>] = [:]
     /// Copies of a store for drills, by place: rows of each user.
     var copies: [String: [Int: Int]] = [:]
     /// Copies that a process has open; only one run may.
@@ -54,15 +54,15 @@ struct SimulatedWorld {
     /// Copies that are open and cannot be used.
     var damagedCopies: Set<String> = []
     /// Stores that cannot list their users.
-    var unlisted: Set<TargetName> = []
+    var unlisted: Set<StoreName> = []
     /// Requests that purge again what a backup may have brought back.
     var reopened: Set<RequestID> = []
     /// Rows of an account that was registered again.
-    var laterLives: [(target: TargetName, user: Int, date: WallTime)] = []
-    /// The rules that are in force for each target.
-    var rules: [TargetName: String] = [:]
-    /// The targets of which something was purged, per request.
-    var begun: [RequestID: Set<TargetName>] = [:]
+    var laterLives: [(store: StoreName, user: Int, date: WallTime)] = []
+    /// The rules that are in force for each store.
+    var rules: [StoreName: String] = [:]
+    /// The stores of which something was purged, per request.
+    var begun: [RequestID: Set<StoreName>] = [:]
     var tokenCount = 0
     /// Tokens that an application has in the spool.
     var unread: Set<String> = []

@@ -73,7 +73,7 @@ struct SimulationTests {
 
     /// Which invariant has to see a bug, where it is one of its own.
     private static let invariants: [PlantedBug: String] = [
-        .lostImport: "I-1:", .undoneStep: "I-7:", .forgottenKey: "I-8:", .heldTargetPurged: "I-10:",
+        .lostImport: "I-1:", .undoneStep: "I-7:", .forgottenKey: "I-8:", .heldStorePurged: "I-10:",
         .unreadSpool: "I-14:", .unheardSeal: "I-14:", .lowFloor: "I-15:",
         .staleTime: "I-15:",
     ]

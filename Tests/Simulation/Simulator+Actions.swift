@@ -74,17 +74,17 @@ extension Simulator {
             exchange(loaded)
         case .plan(let order):
             plan(order)
-        case .purge(let target, let orders):
-            for _ in 0..<repeats() { for order in orders { _ = purge(target, order) } }
+        case .purge(let store, let orders):
+            for _ in 0..<repeats() { for order in orders { _ = purge(store, order) } }
             let answers = orders.map {
-                ($0.request, RequestEvent.purged(target, purge(target, $0)))
+                ($0.request, RequestEvent.purged(store, purge(store, $0)))
             }
-            turn([.targetAnswered(target, answers)])
-        case .verify(let target, let orders):
+            turn([.storeAnswered(store, answers)])
+        case .verify(let store, let orders):
             let answers = orders.map {
-                ($0.request, RequestEvent.verified(target, verify(target, $0)))
+                ($0.request, RequestEvent.verified(store, verify(store, $0)))
             }
-            turn([.targetAnswered(target, answers)])
+            turn([.storeAnswered(store, answers)])
         case .stop, .retire, .reply, .changed, .announce, .report, .left:
             break
         }
@@ -114,8 +114,8 @@ extension Simulator {
                 String(decoding: loaded.credential.sealedSecret, as: UTF8.self),
                 at: now
             )
-        case .purge(let target, let orders):
-            for order in orders { _ = purge(target, order) }
+        case .purge(let store, let orders):
+            for order in orders { _ = purge(store, order) }
         case .call, .lookUp, .plan, .fetchDue, .load, .findRenewals, .readSpool, .verify, .stop,
             .retire, .reply, .changed, .announce, .report, .readRules, .readInbox, .left:
             break
@@ -181,7 +181,7 @@ extension Simulator {
             let answer =
                 failure.map { CheckAnswer.failure($0) } ?? (world.isLive(token) ? .live : .dead)
             turn([.answered(id, .confirmed(identity, credential, answer), provider, failure)])
-        case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseTarget, .announce:
+        case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseStore, .announce:
             world.violations.append("a call that is no provider effect")
         }
     }
@@ -249,10 +249,10 @@ extension Simulator {
 
     /// Judged from outside: at this moment no token of the user may be live without a verdict that
     /// says so.
-    private mutating func purge(_ target: TargetName, _ order: PurgeOrder) -> PurgeAnswer {
+    private mutating func purge(_ store: StoreName, _ order: PurgeOrder) -> PurgeAnswer {
         guard let row = disk.requests[order.request] else { return .failure(.unusable) }
         guard !order.isStopped, mayPurge(order.request) else { return .stopped }
-        checkHolds(of: .purge(target, [order]))
+        checkHolds(of: .purge(store, [order]))
         world.purgeCalls += 1
         let isAdmitted = row.request.revocations.allSatisfy { $0.verdict != nil }
         checkLinks(row)
@@ -262,20 +262,20 @@ extension Simulator {
                 world.violations.append("purge while a revoked token is live")
             }
         }
-        if !chance(faults.failurePerMille / 4) { eraseDated(target, of: row.user, order.cutoff) }
-        let count = world.rows[target]?[row.user] ?? 0
+        if !chance(faults.failurePerMille / 4) { eraseDated(store, of: row.user, order.cutoff) }
+        let count = world.rows[store]?[row.user] ?? 0
         if chance(max(faults.failurePerMille, faults.storeFailurePerMille)) {
             // Half-way, or before anything was done.
             if count > 1, Bool.random(using: &random) {
-                world.rows[target]?[row.user] = count - 1
-                world.begun[order.request, default: []].insert(target)
+                world.rows[store]?[row.user] = count - 1
+                world.begun[order.request, default: []].insert(store)
             }
             return .failure(.throttled(retryAfter: nil))
         }
-        world.begun[order.request, default: []].insert(target)
+        world.begun[order.request, default: []].insert(store)
         let disputed = order.holds.isEmpty ? 0 : min(count, Self.disputedCount(of: row.user))
         let left = bug == .blindVerification ? min(count, 1) : disputed
-        world.rows[target]?[row.user] = left
+        world.rows[store]?[row.user] = left
         var counts = PurgeCounts(entries: [
             .init(name: "rows", action: .rule(.delete), rowCount: count - left)
         ])
@@ -286,11 +286,11 @@ extension Simulator {
         return .held(counts, under: Set(order.holds.map(\.name)))
     }
 
-    private mutating func verify(_ target: TargetName, _ order: PurgeOrder) -> VerifyAnswer {
+    private mutating func verify(_ store: StoreName, _ order: PurgeOrder) -> VerifyAnswer {
         guard let row = disk.requests[order.request] else { return .failure(.unusable) }
         if chance(faults.failurePerMille) { return .failure(.unusable) }
         let left =
-            (world.rows[target]?[row.user] ?? 0) + datedCount(target, of: row.user, order.cutoff)
+            (world.rows[store]?[row.user] ?? 0) + datedCount(store, of: row.user, order.cutoff)
         return left == 0 || bug == .blindVerification ? .clean : .remaining(left)
     }
 }

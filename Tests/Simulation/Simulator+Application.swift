@@ -113,8 +113,8 @@ extension Simulator {
             if let key { disk.idempotency[key] = open.request.id }
             return open.request.id
         }
-        for target in configuration.targets where world.rows[target]?[user] == nil {
-            world.rows[target, default: [:]][user] = 3
+        for store in configuration.stores where world.rows[store]?[user] == nil {
+            world.rows[store, default: [:]][user] = 3
         }
         let read = core.beginAdmission()
         let id = RequestID(TimeOrderedID(at: now, entropy: &random))
@@ -128,7 +128,7 @@ extension Simulator {
             notBefore: time + grace,
             deadlineAt: time + .seconds(30 * 86_400),
             identities: disk.snapshots(of: user),
-            targets: configuration.targets,
+            stores: configuration.stores,
             directory: isDirectoryUnknownAtIntake ? nil : configuration.directory
         )
         // Those of every second user came by the spool.

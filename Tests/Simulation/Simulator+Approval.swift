@@ -17,7 +17,7 @@ extension Simulator {
         guard let row = disk.requests[id] else { return }
         let parts = order.sources.map { source in
             if case .kept(let part) = source { return part }
-            return source.part(of: part(of: source.target, user: row.user))
+            return source.part(of: part(of: source.store, user: row.user))
         }
         let text = PurgePlan.canonicalText(of: order.links, parts, user: order.userHash)
         let made = PurgePlan(links: order.links, parts: parts, hash: text)
@@ -31,13 +31,13 @@ extension Simulator {
     }
 
     /// What a purge would do right now.
-    private func part(of target: TargetName, user: Int) -> PurgePlan.Part {
+    private func part(of store: StoreName, user: Int) -> PurgePlan.Part {
         PurgePlan.Part(
-            target: target,
+            store: store,
             items: [
-                PlanItem(name: "rows", action: .delete, count: world.rows[target]?[user] ?? 0)
+                PlanItem(name: "rows", action: .delete, count: world.rows[store]?[user] ?? 0)
             ],
-            rules: [PurgePlan.Rule(key: "store", value: world.rules[target] ?? "")]
+            rules: [PurgePlan.Rule(key: "store", value: world.rules[store] ?? "")]
         )
     }
 
@@ -50,8 +50,8 @@ extension Simulator {
                 world.violations.append("a provider was asked before an approval")
                 return
             }
-        case .purge(let target, let orders):
-            for order in orders where !isApproved(target, of: order.request) {
+        case .purge(let store, let orders):
+            for order in orders where !isApproved(store, of: order.request) {
                 world.violations.append("a purge that nobody approved")
                 return
             }
@@ -69,14 +69,14 @@ extension Simulator {
         return approved[id]?[given.hash]
     }
 
-    /// Whether what the target would purge is what was approved, or what is left of it.
-    private func isApproved(_ target: TargetName, of id: RequestID) -> Bool {
-        let part = approvedPlan(of: id)?.parts.first { $0.target == target }
+    /// Whether what the store would purge is what was approved, or what is left of it.
+    private func isApproved(_ store: StoreName, of id: RequestID) -> Bool {
+        let part = approvedPlan(of: id)?.parts.first { $0.store == store }
         guard let user = disk.requests[id]?.user, let approved = part,
             let most = approved.items?.first?.count
         else { return false }
-        let now = self.part(of: target, user: user)
-        guard world.begun[id]?.contains(target) ?? false else { return now == approved }
+        let now = self.part(of: store, user: user)
+        guard world.begun[id]?.contains(store) ?? false else { return now == approved }
         return now.rules == approved.rules && (now.items?.first?.count ?? 0) <= most
     }
 
@@ -99,22 +99,22 @@ extension Simulator {
 
     /// The application goes on writing, but not between a comparison and the purge right behind it,
     /// which nobody can rule out.
-    mutating func addRow(user: Int, to target: TargetName = database) {
-        guard world.rows[target]?[user] != nil,
+    mutating func addRow(user: Int, to store: StoreName = database) {
+        guard world.rows[store]?[user] != nil,
             disk.requests.values.allSatisfy({ row in
                 row.user != user
                     || !row.request.isBusy
                         && row.request.purges.allSatisfy {
-                            $0.target != target || $0.step == .waiting
+                            $0.store != store || $0.step == .waiting
                         }
             })
         else { return }
-        world.rows[target]?[user]? += 1
+        world.rows[store]?[user]? += 1
     }
 
-    /// A reload brings another rule for a target.
-    mutating func changeRule(of target: TargetName) {
-        world.rules[target] = now.rfc3339
+    /// A reload brings another rule for a store.
+    mutating func changeRule(of store: StoreName) {
+        world.rules[store] = now.rfc3339
         turn([.reconfigured(configuration)])
     }
 }
@@ -166,7 +166,7 @@ extension Scenario {
             approval: .required
         ),
         Scenario(
-            name: "rows that come while a target is held are asked about before it is purged",
+            name: "rows that come while a store is held are asked about before it is purged",
             prepare: { sim in
                 sim.placeUntilDone(Simulator.hold("a", on: database))
                 sim.at(.seconds(10)) { $0.submit(.deleteAccount, user: 1) }

@@ -60,11 +60,11 @@ extension Simulator {
             }
         }
         if request.phase == .completed, request.kind == .deleteAccount {
-            for (target, rows) in world.rows
+            for (store, rows) in world.rows
             where (rows[row.user] ?? 0) > 0
-                && !(world.restored[target]?.contains(row.user) ?? false)
+                && !(world.restored[store]?.contains(row.user) ?? false)
             {
-                world.violations.append("completed with rows left in \(target)")
+                world.violations.append("completed with rows left in \(store)")
             }
             checkSpool(row)
             checkDates(row)

@@ -357,7 +357,7 @@ extension Simulator {
     func tagged(_ input: EngineInput) -> EngineInput {
         guard let read = hosts[current].tag else { return input }
         switch input {
-        case .answered, .targetAnswered, .planned, .exchanged, .renewed: return .under(read, input)
+        case .answered, .storeAnswered, .planned, .exchanged, .renewed: return .under(read, input)
         default: return input
         }
     }
@@ -433,10 +433,10 @@ extension Simulator {
                 ExchangeResult(event: .failure(.vaultSealed))
             )
         case .renew(let sealed): .renewed(sealed.id, .failure(.vaultSealed))
-        case .verify(let target, let orders):
-            .targetAnswered(
-                target,
-                orders.map { ($0.request, .verified(target, .failure(.lost))) }
+        case .verify(let store, let orders):
+            .storeAnswered(
+                store,
+                orders.map { ($0.request, .verified(store, .failure(.lost))) }
             )
         default: nil
         }

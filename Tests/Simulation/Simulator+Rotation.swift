@@ -94,7 +94,7 @@ extension RequestEffect {
         switch self {
         case .check(let identity, let credential), .confirm(let identity, let credential):
             (identity, credential)
-        case .lookUp, .revoke, .plan, .purge, .verify, .pauseProvider, .pauseTarget, .announce:
+        case .lookUp, .revoke, .plan, .purge, .verify, .pauseProvider, .pauseStore, .announce:
             nil
         }
     }

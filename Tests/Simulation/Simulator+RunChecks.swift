@@ -6,10 +6,10 @@ extension Simulator {
     /// nothing newer than the cutoff, nothing undated without the operator's
     /// word, nothing under a hold, and nothing that was not noted.
     mutating func checkPurge(
-        _ name: TargetName,
+        _ name: StoreName,
         _ view: StoreView,
         _ order: ErasureOrder,
-        _ holds: [TargetHold],
+        _ holds: [StoreHold],
         of number: Int
     ) {
         let live = book.live[number]
@@ -39,7 +39,7 @@ extension Simulator {
     }
 
     private mutating func checkDate(
-        _ name: TargetName,
+        _ name: StoreName,
         _ order: ErasureOrder,
         _ request: Request,
         _ terms: ReplayTerms
@@ -55,7 +55,7 @@ extension Simulator {
     /// rows of a later life stay.
     mutating func checkLaterLives() {
         for life in world.laterLives {
-            let rows = world.dated[life.target]?[life.user] ?? []
+            let rows = world.dated[life.store]?[life.user] ?? []
             if !rows.contains(where: { $0.date == life.date }) {
                 world.violations.append("R-2: newer data is purged")
             }
@@ -94,17 +94,17 @@ extension Simulator {
 
     /// whoever has data is named in the answer.
     private mutating func checkLeft(_ live: RunBook.Live, _ terms: ReplayTerms) {
-        for target in configuration.targets where terms.target.map({ $0 == target }) ?? true {
-            let rows = terms.copy.map { world.copies[$0] } ?? world.rows[target]
+        for store in configuration.stores where terms.store.map({ $0 == store }) ?? true {
+            let rows = terms.copy.map { world.copies[$0] } ?? world.rows[store]
             let isLeft = live.erased.contains { id in
                 disk.requests[id].map { (rows?[$0.user] ?? 0) > 0 } ?? false
             }
             let isNamed = live.machine.report.stores.contains {
-                $0.name == target && $0.error != nil
+                $0.name == store && $0.error != nil
             }
             guard isLeft, !isNamed else { continue }
             world.violations.append(
-                "R-1: a replay neither erased nor named a user in \(target)"
+                "R-1: a replay neither erased nor named a user in \(store)"
             )
         }
     }

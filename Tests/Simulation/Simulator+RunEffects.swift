@@ -105,7 +105,7 @@ extension Simulator {
         return DuePage(
             opened: opened,
             unopened: unopened,
-            pausedTargets: Set(disk.pauses.targets.keys),
+            pausedStores: Set(disk.pauses.stores.keys),
             next: later
         )
     }
@@ -122,13 +122,13 @@ extension Simulator {
         return nil
     }
 
-    private func rows(of name: TargetName, _ view: StoreView, of number: Int) -> [Int: Int] {
+    private func rows(of name: StoreName, _ view: StoreView, of number: Int) -> [Int: Int] {
         guard view == .copy else { return world.rows[name] ?? [:] }
         return book.live[number]?.copy.flatMap { world.copies[$0] } ?? [:]
     }
 
     private mutating func list(
-        _ name: TargetName,
+        _ name: StoreName,
         _ view: StoreView,
         _ tombstones: [[UInt8]: Tombstone],
         of number: Int
@@ -146,15 +146,15 @@ extension Simulator {
     }
 
     /// A store is led to only by ids that restored rows named.
-    private func isReached(_ name: TargetName, _ view: StoreView, _ request: RequestID) -> Bool {
+    private func isReached(_ name: StoreName, _ view: StoreView, _ request: RequestID) -> Bool {
         name != crm || view != .led || disk.runs.late.contains(request)
     }
 
     private mutating func purgeAgain(
-        _ name: TargetName,
+        _ name: StoreName,
         _ view: StoreView,
         _ order: ErasureOrder,
-        _ holds: [TargetHold],
+        _ holds: [StoreHold],
         of number: Int
     ) -> PurgeAnswer {
         checkPurge(name, view, order, holds, of: number)
@@ -193,7 +193,7 @@ extension Simulator {
     }
 
     private mutating func verifyAgain(
-        _ name: TargetName,
+        _ name: StoreName,
         _ view: StoreView,
         _ order: ErasureOrder,
         of number: Int

@@ -52,7 +52,7 @@ struct RunBook {
     /// The answers that operators have, by the name of the replay.
     var reports: [String: RecheckReport] = [:]
     /// What the process knows of stores that failed a recheck.
-    var retries: [TargetName: Retry] = [:]
+    var retries: [StoreName: Retry] = [:]
     /// Of what the process has alarmed, or recorded.
     var alarms: Set<RequestID> = []
     var samplePosition = 0
@@ -70,7 +70,7 @@ struct StoredRuns {
         var isReopened = false
         var isNameless = false
         var keyNames: [KeyName] = []
-        var returnedTo: Set<TargetName> = []
+        var returnedTo: Set<StoreName> = []
     }
 
     /// What the ledger says of itself.
@@ -88,18 +88,18 @@ struct StoredRuns {
     var unopened: [RequestID: Bool] = [:]
     var tombstones: [Tombstone] = []
     var records: [RequestID: Record] = [:]
-    var begun: [TargetName: Set<BegunErasure>] = [:]
+    var begun: [StoreName: Set<BegunErasure>] = [:]
     var outcomes: [RequestID: [Recheck.Outcome]] = [:]
-    var replayed: [(request: RequestID, target: TargetName, isResumed: Bool)] = []
+    var replayed: [(request: RequestID, store: StoreName, isResumed: Bool)] = []
 }
 
 extension Simulator {
     static let recheckIntervals = [Duration.seconds(86_400), .seconds(7 * 86_400)]
 
-    static let crmKey = KeyName(target: database, key: "customer")
+    static let crmKey = KeyName(store: database, key: "customer")
 
     /// Whether rows of the database lead to another store.
-    var hasKeys: Bool { configuration.targets.contains(crm) }
+    var hasKeys: Bool { configuration.stores.contains(crm) }
 
     /// The files have no timestamps.
     var recheckEnvironment: RecheckEnvironment {
@@ -118,17 +118,17 @@ extension Simulator {
     // MARK: What operators and timers do
 
     /// A backup is put back: everything of erased users is there again.
-    mutating func restoreBackup(_ target: TargetName) {
-        for (user, count) in world.rows[target] ?? [:] where count == 0 {
-            world.rows[target]?[user] = 3
-            world.restored[target, default: []].insert(user)
+    mutating func restoreBackup(_ store: StoreName) {
+        for (user, count) in world.rows[store] ?? [:] where count == 0 {
+            world.rows[store]?[user] = 3
+            world.restored[store, default: []].insert(user)
         }
         for number in Array(book.live.keys) { book.live[number]?.isDisturbed = true }
     }
 
     /// A copy of a backup, with everything of erased users.
-    mutating func makeCopy(of target: TargetName, at place: String) {
-        world.copies[place] = (world.rows[target] ?? [:]).mapValues { _ in 3 }
+    mutating func makeCopy(of store: StoreName, at place: String) {
+        world.copies[place] = (world.rows[store] ?? [:]).mapValues { _ in 3 }
     }
 
     /// One commit, so the operator hears of it at once; nothing of the user is under way.
@@ -235,9 +235,9 @@ extension Simulator {
     private mutating func takeTurn(
         _ number: Int,
         _ effect: RecheckEffect,
-        _ name: TargetName,
+        _ name: StoreName,
         _ requests: [RequestID],
-        _ holds: [TargetHold]
+        _ holds: [StoreHold]
     ) {
         let ticket = random.next() | 1
         book.turns[ticket] = (number, effect)

@@ -165,7 +165,7 @@ extension Simulator {
         }
     }
 
-    func isObeyed(_ hold: TargetHold) -> Bool {
+    func isObeyed(_ hold: StoreHold) -> Bool {
         guard let version = holdVersions[hold.name] else { return false }
         return disk.shared.rulesSeenByAll(at: leaseTime) >= version
     }

@@ -109,25 +109,25 @@ extension Simulator {
             writtenAt: now - before,
             date: before > .zero ? now - before - (isShared ? .seconds(60) : .zero) : clock
         )
-        for target in configuration.targets {
-            world.dated[target, default: [:]][user, default: []].append(row)
+        for store in configuration.stores {
+            world.dated[store, default: [:]][user, default: []].append(row)
         }
     }
 
-    mutating func eraseDated(_ target: TargetName, of user: Int, _ cutoff: WallTime) {
-        world.dated[target]?[user]?.removeAll { $0.date <= cutoff }
+    mutating func eraseDated(_ store: StoreName, of user: Int, _ cutoff: WallTime) {
+        world.dated[store]?[user]?.removeAll { $0.date <= cutoff }
     }
 
-    func datedCount(_ target: TargetName, of user: Int, _ cutoff: WallTime) -> Int {
-        world.dated[target]?[user]?.count { $0.date <= cutoff } ?? 0
+    func datedCount(_ store: StoreName, of user: Int, _ cutoff: WallTime) -> Int {
+        world.dated[store]?[user]?.count { $0.date <= cutoff } ?? 0
     }
 
     /// I-15: nothing older than the true time of the request is left.
     mutating func checkDates(_ row: SimulatedDisk.Row) {
         guard let acceptedAt = acceptedAt[row.request.id] else { return }
-        for (target, rows) in world.dated
+        for (store, rows) in world.dated
         where rows[row.user]?.contains(where: { $0.writtenAt < acceptedAt }) ?? false {
-            world.violations.append("I-15: completed with an older row in \(target)")
+            world.violations.append("I-15: completed with an older row in \(store)")
         }
     }
 }

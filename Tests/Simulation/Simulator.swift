@@ -29,8 +29,8 @@ enum PlantedBug: String, CaseIterable {
     case blindLaterPlan
     /// A purge that runs does not hear of a hold.
     case openGate
-    /// A restart forgets the holds on targets, so that a held target is purged.
-    case heldTargetPurged
+    /// A restart forgets the holds on stores, so that a held store is purged.
+    case heldStorePurged
     /// A crash puts a request back to where it was when it was taken.
     case undoneStep
     /// A crash forgets the idempotency keys.
@@ -200,8 +200,8 @@ struct Simulator {
     var seen: [RequestID: Request] = [:]
     /// Holds that were acknowledged to an operator and not lifted.
     var held: Set<RequestID> = []
-    /// Holds on targets that were acknowledged to an operator and not lifted, by name.
-    var targetHolds: [String: TargetHold] = [:]
+    /// Holds on stores that were acknowledged to an operator and not lifted, by name.
+    var storeHolds: [String: StoreHold] = [:]
     /// Requests whose revocations an operator gave up, whether that was heard or not.
     var givenUp: Set<RequestID> = []
     /// Plans that an operator approved, by hash, whether that was heard or not.
@@ -419,7 +419,7 @@ struct Simulator {
         }
         let suspects = disk.recoverFromCrash(isOwnCrash: isOwnCrash)
         var pauses = disk.pauses
-        if bug == .heldTargetPurged { pauses.holds = [] }
+        if bug == .heldStorePurged { pauses.holds = [] }
         core = EngineCore(
             configuration: configuration,
             pauses: pauses,

@@ -16,7 +16,7 @@ final class StateFixture: Sendable {
     static let policy = IntakePolicy(
         gracePeriod: .zero,
         deadline: .seconds(30 * 86_400),
-        targets: [TargetName("app-db")]
+        stores: [StoreName("app-db")]
     )
 
     init(willCommit: @escaping @Sendable () throws -> Void = {}) throws {
@@ -162,7 +162,7 @@ final class StateFixture: Sendable {
         let policy = IntakePolicy(
             gracePeriod: Self.policy.gracePeriod,
             deadline: Self.policy.deadline,
-            targets: Self.policy.targets,
+            stores: Self.policy.stores,
             directory: directory
         )
         let submission = Self.submission(user, kind)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Stores
 
-@Suite("Many orders at a SQLite target") struct BatchTests {
+@Suite("Many orders at a SQLite store") struct BatchTests {
     let schema = """
         CREATE TABLE users(id TEXT PRIMARY KEY);
         CREATE TABLE posts(u TEXT, body TEXT); CREATE INDEX pu ON posts(u);
@@ -25,8 +25,8 @@ import Testing
     @Test("a failing order keeps its rows and spoils none of its neighbours")
     func failingOrder() async throws {
         let app = try AppDatabase(schema + "INSERT INTO guards VALUES ('u7'), ('u30')")
-        let target = app.target(rules[0], rules[1])
-        let answers = await target.purge((1...50).map { order("u\($0)") })
+        let store = app.store(rules[0], rules[1])
+        let answers = await store.purge((1...50).map { order("u\($0)") })
         let guards = PurgeAnswer.failure(
             .blocked(Obstacle(.foreignKey, at: "guards", name: "u"))
         )
@@ -60,8 +60,8 @@ import Testing
     )
     func failingCommit(hindrance: String, obstacle: Obstacle) async throws {
         let app = try AppDatabase(schema + hindrance)
-        let target = app.target(rules[0], rules[1])
-        let answers = await target.purge((1...20).map { order("u\($0)") })
+        let store = app.store(rules[0], rules[1])
+        let answers = await store.purge((1...20).map { order("u\($0)") })
         for (index, answer) in answers.enumerated() {
             let isFit = index == 6 ? answer == .failure(.blocked(obstacle)) : answer.text == done
             #expect(isFit, "\(index)")
@@ -74,13 +74,13 @@ import Testing
     func budget() async throws {
         let app = try AppDatabase(schema, wal: true)
         let rests = Mutex<[Duration]>([])
-        let clock = TargetClock.hasty { pause in rests.withLock { $0.append(pause) } }
-        let target = app.target(rules[0], rules[1], clock: clock)
-        let answers = await target.purge((1...5).map { order("u\($0)") })
+        let clock = StoreClock.hasty { pause in rests.withLock { $0.append(pause) } }
+        let store = app.store(rules[0], rules[1], clock: clock)
+        let answers = await store.purge((1...5).map { order("u\($0)") })
         #expect(answers.map(\.text) == Array(repeating: done, count: 5))
         #expect(rests.withLock { $0.count } == 0, "30 ms between transactions are rest enough")
         let still = Mutex<Duration>(.zero)
-        let busy = TargetClock(
+        let busy = StoreClock(
             wall: { present },
             uptime: {
                 still.withLock {
@@ -91,7 +91,7 @@ import Testing
             rest: { pause in rests.withLock { $0.append(pause) } },
             entropy: { 1 }
         )
-        _ = await app.target(rules[0], rules[1], clock: busy).purge(
+        _ = await app.store(rules[0], rules[1], clock: busy).purge(
             (6...40).map { order("u\($0)") }
         )
         #expect(rests.withLock { $0.count } > 0)
@@ -108,9 +108,9 @@ import Testing
             """
         )
         let rests = Mutex<[Duration]>([])
-        let clock = TargetClock.hasty { pause in rests.withLock { $0.append(pause) } }
-        let target = app.target(TableRule(table: "p", column: "u", action: .delete), clock: clock)
-        #expect(await target.purge([order("a")]).map(\.text) == ["p delete, cutoff: none 2000"])
+        let clock = StoreClock.hasty { pause in rests.withLock { $0.append(pause) } }
+        let store = app.store(TableRule(table: "p", column: "u", action: .delete), clock: clock)
+        #expect(await store.purge([order("a")]).map(\.text) == ["p delete, cutoff: none 2000"])
         #expect(rests.withLock { $0.count } > 2)
         // Each look at the clock takes 30 ms, and a transaction has several.
         #expect(rests.withLock { $0 }.allSatisfy { $0 >= .milliseconds(90) })
@@ -131,7 +131,7 @@ import Testing
             )
             let others = try app.texts("SELECT * FROM a, m USING (id) WHERE a.u = 'b'")
             let count = Mutex(0)
-            let clock = TargetClock.hasty { _ in
+            let clock = StoreClock.hasty { _ in
                 let now = count.withLock {
                     $0 += 1
                     return $0
@@ -139,18 +139,18 @@ import Testing
                 if now == attempt { throw CancellationError() }
             }
             let mask = TableAction.anonymize([ColumnMask(column: "mail", strategy: .hash)])
-            let target = app.target(
+            let store = app.store(
                 TableRule(table: "a", column: "u", action: .delete),
                 TableRule(table: "m", column: "u", action: mask),
                 clock: clock
             )
-            let first = await target.purge([order("a")])
+            let first = await store.purge([order("a")])
             #expect(first[0].text == (count.withLock { $0 } < attempt ? whole : "lost"))
-            guard case .done = await target.purge([order("a")])[0] else {
+            guard case .done = await store.purge([order("a")])[0] else {
                 Issue.record("not done after the interruption at \(attempt)")
                 continue
             }
-            #expect(await target.verify([order("a")]) == [.clean])
+            #expect(await store.verify([order("a")]) == [.clean])
             #expect(try app.texts("SELECT * FROM a, m USING (id) WHERE a.u = 'b'") == others)
             #expect(try app.texts("PRAGMA integrity_check") == ["\"ok\""])
         }
@@ -159,23 +159,23 @@ import Testing
     @Test("a cancelled task answers and leaves no transaction open")
     func cancellation() async throws {
         let app = try AppDatabase(schema)
-        let target = app.target(rules[0], rules[1])
+        let store = app.store(rules[0], rules[1])
         let task = Task {
             unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
-            return await target.purge([order("u1")])
+            return await store.purge([order("u1")])
         }
         #expect(await task.value == [.failure(.unreachable)])
         try app.execute("DELETE FROM users WHERE id = 'u2'")
-        #expect(await target.purge([order("u1")]).map(\.text) == [done])
+        #expect(await store.purge([order("u1")]).map(\.text) == [done])
     }
 
     @Test("no orders, no answers; the same user twice is done twice")
     func edges() async throws {
         let app = try AppDatabase(schema)
-        let target = app.target(rules[0], rules[1])
-        #expect(await target.purge([]) == [])
-        #expect(await target.verify([]) == [])
-        let answers = await target.purge([order("u1"), order("u1"), order("nobody")])
+        let store = app.store(rules[0], rules[1])
+        #expect(await store.purge([]) == [])
+        #expect(await store.verify([]) == [])
+        let answers = await store.purge([order("u1"), order("u1"), order("nobody")])
         let none = "users delete, cutoff: none 0; posts delete, cutoff: none 0"
         #expect(answers.map(\.text) == [done, none, none])
     }

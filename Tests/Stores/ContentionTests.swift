@@ -8,22 +8,22 @@ import Testing
 
 @testable import Stores
 
-@Suite("A SQLite target beside a writing application", .serialized) struct ContentionTests {
+@Suite("A SQLite store beside a writing application", .serialized) struct ContentionTests {
     @Test("a held lock is back-pressure, in both journal modes", arguments: [false, true])
     func busy(wal: Bool) async throws {
         let app = try AppDatabase("CREATE TABLE p(u TEXT); INSERT INTO p VALUES ('a')", wal: wal)
-        let target = app.target(TableRule(table: "p", column: "u", action: .delete))
-        #expect(await target.diagnose() == [])
+        let store = app.store(TableRule(table: "p", column: "u", action: .delete))
+        #expect(await store.diagnose() == [])
         let holder = try app.secondConnection()
         try await holder.writeWithoutTransaction { try $0.execute(sql: "BEGIN EXCLUSIVE") }
         var first = order("a")
         let gate = PurgeGate()
         first.gate = gate
-        let answers = await target.purge([first, order("b")])
+        let answers = await store.purge([first, order("b")])
         try await holder.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
         #expect(answers == Array(repeating: .failure(.throttled(retryAfter: nil)), count: 2))
         #expect(gate.reason?.hasPrefix("another process holds the database, SQLite") == true)
-        #expect(await target.purge([order("a")]).map(\.text) == ["p delete, cutoff: none 1"])
+        #expect(await store.purge([order("a")]).map(\.text) == ["p delete, cutoff: none 1"])
     }
 
     @Test(
@@ -45,16 +45,16 @@ import Testing
         let checksum =
             "SELECT count(*), sum(id * 31 + n), sum(length(body)) FROM p WHERE u = 'b'"
         let others = try app.texts(checksum)
-        let target = app.target(
+        let store = app.store(
             TableRule(table: "p", column: "u", action: .delete),
             clock: .real()
         )
         let writer = Writer(app)
         writer.start()
-        let answers = await target.purge([order("a")])
+        let answers = await store.purge([order("a")])
         let (longest, count) = try await writer.stop()
         #expect(answers.map(\.text) == ["p delete, cutoff: none 100000"])
-        #expect(await target.verify([order("a")]) == [.clean])
+        #expect(await store.verify([order("a")]) == [.clean])
         if Bars.areHeld {
             #expect(longest < .seconds(1), "the longest of \(count) writes took \(longest)")
             // One can come before the purge and one after it; a third came between two batches.
@@ -79,7 +79,7 @@ import Testing
             wal: true
         )
         let others = try app.texts("SELECT count(*), sum(id * 31 + n) FROM p WHERE u = 'b'")
-        let target = app.target(
+        let store = app.store(
             TableRule(table: "p", column: "u", action: .delete),
             clock: .real()
         )
@@ -87,7 +87,7 @@ import Testing
         let memory = try PeakMemory()
         writer.start()
         var answers: [PurgeAnswer] = []
-        let took = await ContinuousClock().measure { answers = await target.purge([order("a")]) }
+        let took = await ContinuousClock().measure { answers = await store.purge([order("a")]) }
         let waits = try await writer.waits()
         let grown = try memory.grownMebibytes()
         let late = waits.filter { $0 > .milliseconds(100) }.count
@@ -96,7 +96,7 @@ import Testing
                 + " longest \(waits.last ?? .zero), \(late) over 100 ms"
         )
         #expect(answers.map(\.text) == ["p delete, cutoff: none 1000000"])
-        #expect(await target.verify([order("a")]) == [.clean])
+        #expect(await store.verify([order("a")]) == [.clean])
         // What the other suites left in this process is not the purge's; it has half of the bar.
         #expect(grown <= 48)
         // On a machine that does nothing else none is late.
@@ -123,15 +123,15 @@ import Testing
             INSERT INTO p(u, n) SELECT iif(i <= 1000, 'b', 'a'), i FROM c;
             """
         )
-        let target = app.target(
+        let store = app.store(
             TableRule(table: "p", column: "u", action: .delete),
             clock: .real()
         )
-        #expect(await target.diagnose() == [])
+        #expect(await store.diagnose() == [])
         let writer = Writer(app)
         writer.start()
         var plan = PlanAnswer.unknown
-        let took = await ContinuousClock().measure { plan = await target.plan(order("a")) }
+        let took = await ContinuousClock().measure { plan = await store.plan(order("a")) }
         let waits = try await writer.waits()
         let late = waits.filter { $0 > .milliseconds(100) }.count
         Swift.print(
@@ -156,16 +156,16 @@ import Testing
             INSERT INTO p SELECT 'a', zeroblob(4000) FROM c;
             """
         )
-        let target = app.target(
+        let store = app.store(
             TableRule(table: "p", column: "u", action: .delete),
             vacuum: .incremental
         )
-        #expect(await target.diagnose() == [])
-        _ = await target.purge([order("a")])
+        #expect(await store.diagnose() == [])
+        _ = await store.purge([order("a")])
         #expect(try app.integer("PRAGMA freelist_count") == 0)
         #expect(try app.integer("PRAGMA page_count") < 20)
         let plain = try AppDatabase("CREATE TABLE p(u TEXT)")
-        let refused = plain.target(
+        let refused = plain.store(
             TableRule(table: "p", column: "u", action: .delete),
             vacuum: .incremental
         )

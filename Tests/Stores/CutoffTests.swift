@@ -5,7 +5,7 @@ import Testing
 
 @testable import Stores
 
-@Suite("The time cutoff of a SQLite target") struct CutoffTests {
+@Suite("The time cutoff of a SQLite store") struct CutoffTests {
     /// The time 2025-06-01T00:00:00.500Z.
     let cutoff = WallTime(unixMilliseconds: 1_748_736_000_500)
 
@@ -19,7 +19,7 @@ import Testing
               ('b', 1, 'other');
             """
         )
-        let target = app.target(
+        let store = app.store(
             TableRule(
                 table: "p",
                 column: "u",
@@ -27,14 +27,14 @@ import Testing
                 creation: CreationColumn(column: "made", unit: .unixSeconds)
             )
         )
-        #expect(await target.verify([order("a", cutoff: cutoff)]) == [.remaining(2)])
-        #expect(await target.purge([order("a", cutoff: cutoff)]).map(\.text) == ["p delete 2+3"])
-        #expect(await target.verify([order("a", cutoff: cutoff)]) == [.clean])
+        #expect(await store.verify([order("a", cutoff: cutoff)]) == [.remaining(2)])
+        #expect(await store.purge([order("a", cutoff: cutoff)]).map(\.text) == ["p delete 2+3"])
+        #expect(await store.verify([order("a", cutoff: cutoff)]) == [.clean])
         #expect(
             try app.texts("SELECT note FROM p").sorted()
                 == ["\"new\"", "\"new\"", "\"other\"", "\"same second\""]
         )
-        #expect(await target.verify([order("a", cutoff: present)]) == [.remaining(3)])
+        #expect(await store.verify([order("a", cutoff: present)]) == [.remaining(3)])
     }
 
     @Test("milliseconds and ISO 8601 are read as exactly as they are written, in any offset")
@@ -52,7 +52,7 @@ import Testing
               ('a', '2025-06-01T02:00+02:00');
             """
         )
-        let target = app.target(
+        let store = app.store(
             TableRule(
                 table: "m",
                 column: "u",
@@ -67,10 +67,10 @@ import Testing
             )
         )
         #expect(
-            await target.purge([order("a", cutoff: cutoff)]).map(\.text)
+            await store.purge([order("a", cutoff: cutoff)]).map(\.text)
                 == ["m delete 1+1; i delete 5+5"]
         )
-        #expect(await target.verify([order("a", cutoff: cutoff)]) == [.clean])
+        #expect(await store.verify([order("a", cutoff: cutoff)]) == [.clean])
         #expect(
             try app.texts("SELECT made FROM i ORDER BY rowid")
                 == [
@@ -79,7 +79,7 @@ import Testing
                 ]
         )
         #expect(
-            await target.inspect(withOutages: true).advice.contains(
+            await store.inspect(withOutages: true).advice.contains(
                 "column 'made' of table 'i' holds days without a time of day: rows of the day of a"
                     + " request count as newer and stay"
             )
@@ -94,7 +94,7 @@ import Testing
         let app = try AppDatabase("CREATE TABLE p(u TEXT, made, note TEXT)")
         let creation = CreationColumn(column: "made", unit: unit)
         let mask = ColumnMask(column: "note", strategy: .null)
-        let target = app.target(
+        let store = app.store(
             TableRule(table: "p", column: "u", action: .anonymize([mask]), creation: creation)
         )
         let (now, later) =
@@ -107,28 +107,28 @@ import Testing
         try app.execute("INSERT INTO p VALUES ('a', \(now), 'x'), ('b', \(later), 'x')")
         try app.execute("INSERT INTO p VALUES ('c', \(later), NULL)")
         let orders = ["a", "b", "c"].map { order($0, cutoff: cutoff) }
-        _ = await target.purge(orders)
+        _ = await store.purge(orders)
         let future = VerifyAnswer.failure(.blocked(Obstacle(.future, at: "p", name: "made")))
         // Nothing of the third one's row wants to be masked.
-        #expect(await target.verify(orders) == [.clean, future, .clean])
+        #expect(await store.verify(orders) == [.clean, future, .clean])
     }
 
     @Test("a date that was in the future at an earlier verification stays wrong once it has passed")
     func wrongDate() async throws {
         let app = try AppDatabase("CREATE TABLE p(u TEXT, made INTEGER)")
         let creation = CreationColumn(column: "made", unit: .unixMilliseconds)
-        let target = app.target(
+        let store = app.store(
             TableRule(table: "p", column: "u", action: .delete, creation: creation)
         )
         let made = (present - .seconds(60)).unixMilliseconds
         try app.execute("INSERT INTO p VALUES ('a', \(made))")
         var late = order("a", cutoff: present - .seconds(3600))
-        #expect(await target.verify([late]) == [.clean])
+        #expect(await store.verify([late]) == [.clean])
         late.datesUpTo = present - .seconds(61)
         let future = VerifyAnswer.failure(.blocked(Obstacle(.future, at: "p", name: "made")))
-        #expect(await target.verify([late]) == [future])
+        #expect(await store.verify([late]) == [future])
         late.datesUpTo = present - .seconds(60)
-        #expect(await target.verify([late]) == [.clean])
+        #expect(await store.verify([late]) == [.clean])
     }
 
     @Test("rows of the future or of unreadable time stay; only rows without a time count as old")
@@ -142,7 +142,7 @@ import Testing
               ('a', '2025-12-01T00:00:00Z');
             """
         )
-        let target = app.target(
+        let store = app.store(
             TableRule(
                 table: "p",
                 column: "u",
@@ -151,15 +151,15 @@ import Testing
             )
         )
         #expect(
-            await target.purge([order("a", cutoff: cutoff)]).map(\.text)
+            await store.purge([order("a", cutoff: cutoff)]).map(\.text)
                 == ["p delete 1+6; p delete, undated rows 1"]
         )
         let future = Obstacle(.future, at: "p", name: "made")
         #expect(
-            await target.verify([order("a", cutoff: cutoff)]) == [.failure(.blocked(future))]
+            await store.verify([order("a", cutoff: cutoff)]) == [.failure(.blocked(future))]
         )
         try app.execute("UPDATE p SET made = '2025-12-01' WHERE made = '9000-01-01T00:00:00Z'")
-        #expect(await target.verify([order("a", cutoff: cutoff)]) == [.clean])
+        #expect(await store.verify([order("a", cutoff: cutoff)]) == [.clean])
         try app.execute("UPDATE p SET made = '9000-01-01T00:00:00Z' WHERE made = '2025-12-01'")
         #expect(
             try app.texts("SELECT made FROM p ORDER BY rowid") == [
@@ -186,7 +186,7 @@ import Testing
             INSERT INTO p VALUES ('a', \(later), 'later'), ('a', \(old), 'old');
             """
         )
-        let target = app.target(
+        let store = app.store(
             TableRule(
                 table: "p",
                 column: "u",
@@ -194,11 +194,11 @@ import Testing
                 creation: CreationColumn(column: "made", unit: unit)
             )
         )
-        #expect(await target.verify([order("a", cutoff: cutoff)]) == [.remaining(1)])
-        #expect(await target.purge([order("a", cutoff: cutoff)]).map(\.text) == ["p delete 1+1"])
+        #expect(await store.verify([order("a", cutoff: cutoff)]) == [.remaining(1)])
+        #expect(await store.purge([order("a", cutoff: cutoff)]).map(\.text) == ["p delete 1+1"])
         let future = Obstacle(.future, at: "p", name: "made")
         #expect(
-            await target.verify([order("a", cutoff: cutoff)]) == [.failure(.blocked(future))]
+            await store.verify([order("a", cutoff: cutoff)]) == [.failure(.blocked(future))]
         )
         #expect(try app.texts("SELECT note FROM p") == ["\"later\""])
     }
@@ -214,7 +214,7 @@ import Testing
         func problems(_ column: String, _ unit: CreationColumn.Unit) async -> Int {
             let creation = CreationColumn(column: column, unit: unit)
             let rule = TableRule(table: "p", column: "u", action: .delete, creation: creation)
-            return await app.target(rule).diagnose().count
+            return await app.store(rule).diagnose().count
         }
         #expect(await problems("s", .unixSeconds) == 0)
         #expect(await problems("ms", .unixMilliseconds) == 0)
@@ -240,7 +240,7 @@ import Testing
               (3, 'a', 1700000000, 2), (4, 'b', 1700000000, 3);
             """
         )
-        let target = app.target(
+        let store = app.store(
             TableRule(table: "users", column: "id", action: .delete),
             TableRule(table: "threads", column: "owner", action: .delete),
             TableRule(
@@ -251,13 +251,13 @@ import Testing
             )
         )
         #expect(
-            await target.purge([order("a", cutoff: cutoff)]).map(\.text) == [
+            await store.purge([order("a", cutoff: cutoff)]).map(\.text) == [
                 "posts delete 2+1; threads delete, cutoff: none 1+1; users delete, cutoff: none 0+1"
             ]
         )
-        #expect(await target.verify([order("a", cutoff: cutoff)]) == [.clean])
+        #expect(await store.verify([order("a", cutoff: cutoff)]) == [.clean])
         #expect(
-            await target.purge([order("a", cutoff: present)]).map(\.text) == [
+            await store.purge([order("a", cutoff: present)]).map(\.text) == [
                 "posts delete 1; threads delete, cutoff: none 1; users delete, cutoff: none 1"
             ]
         )
@@ -287,7 +287,7 @@ import Testing
             INSERT INTO messages(\(column), made) VALUES (\(value), 1760000000);
             """
         )
-        let target = app.target(
+        let store = app.store(
             TableRule(table: "users", column: "id", action: .delete),
             TableRule(
                 table: "messages",
@@ -296,11 +296,11 @@ import Testing
                 creation: CreationColumn(column: "made", unit: .unixSeconds)
             )
         )
-        let text = await target.purge([order("a", cutoff: cutoff)])[0].text
+        let text = await store.purge([order("a", cutoff: cutoff)])[0].text
         #expect(text.hasSuffix("users delete, cutoff: none 0+1"))
         #expect(try app.integer("SELECT count(*) FROM messages") == 2)
-        #expect(await target.verify([order("a", cutoff: cutoff)]) == [.clean])
-        _ = await target.purge([order("a", cutoff: present)])
+        #expect(await store.verify([order("a", cutoff: cutoff)]) == [.clean])
+        _ = await store.purge([order("a", cutoff: present)])
         #expect(try app.integer("SELECT count(*) FROM messages") == 1)
     }
 
@@ -313,7 +313,7 @@ import Testing
             INSERT INTO p(u, made) SELECT 'a', iif(i % 4 = 0, 1760000000, 1700000000) FROM c;
             """
         )
-        let target = app.target(
+        let store = app.store(
             TableRule(
                 table: "p",
                 column: "u",
@@ -323,9 +323,9 @@ import Testing
             clock: .hasty()
         )
         #expect(
-            await target.purge([order("a", cutoff: cutoff)]).map(\.text) == ["p delete 3000+1000"]
+            await store.purge([order("a", cutoff: cutoff)]).map(\.text) == ["p delete 3000+1000"]
         )
-        #expect(await target.verify([order("a", cutoff: cutoff)]) == [.clean])
+        #expect(await store.verify([order("a", cutoff: cutoff)]) == [.clean])
         #expect(try app.integer("SELECT count(*) FROM p WHERE made = 1760000000") == 1000)
     }
 }

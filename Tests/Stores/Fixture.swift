@@ -16,7 +16,7 @@ final class AppDatabase: Sendable {
 
     init(_ schema: String, wal: Bool = false, name: String = "app.db") throws {
         guard csqliteguard_install() == 0 else { throw Missing() }
-        folder = FileManager.default.temporaryDirectory.path + "/targets-" + UUID().uuidString
+        folder = FileManager.default.temporaryDirectory.path + "/stores-" + UUID().uuidString
         try FileManager.default.createDirectory(
             atPath: folder,
             withIntermediateDirectories: true
@@ -64,16 +64,16 @@ final class AppDatabase: Sendable {
         }
     }
 
-    /// A target with manual time over this database.
-    func target(
+    /// A store with manual time over this database.
+    func store(
         _ rules: TableRule...,
         triggers: TriggerPolicy = .checked,
         vacuum: VacuumPolicy = .off,
-        clock: TargetClock = .still()
-    ) -> SQLiteTarget {
-        SQLiteTarget(
-            plan: SQLiteTargetPlan(
-                name: TargetName("app-db"),
+        clock: StoreClock = .still()
+    ) -> SQLiteStore {
+        SQLiteStore(
+            plan: SQLiteStorePlan(
+                name: StoreName("app-db"),
                 path: path,
                 rules: rules,
                 triggers: triggers,
@@ -105,12 +105,12 @@ struct StandInHasher: KeyedHasher {
 /// 2026-01-01T00:00:00Z, the present of these tests.
 let present = WallTime(unixMilliseconds: 1_767_225_600_000)
 
-extension TargetClock {
+extension StoreClock {
     /// Time stands still; every transaction takes as much as it can.
     static func still(
         rest: @escaping @Sendable (Duration) async throws -> Void = { _ in }
-    ) -> TargetClock {
-        TargetClock(
+    ) -> StoreClock {
+        StoreClock(
             wall: { present },
             uptime: { .zero },
             rest: rest,
@@ -121,9 +121,9 @@ extension TargetClock {
     /// Every look at the clock takes 30 ms, so every transaction is over after one piece of work.
     static func hasty(
         rest: @escaping @Sendable (Duration) async throws -> Void = { _ in }
-    ) -> TargetClock {
+    ) -> StoreClock {
         let ticks = Ticks()
-        return TargetClock(
+        return StoreClock(
             wall: { present },
             uptime: { .milliseconds(30 * ticks.value.wrappingAdd(1, ordering: .relaxed).newValue) },
             rest: rest,
@@ -131,15 +131,15 @@ extension TargetClock {
         )
     }
 
-    /// Real time that goes by slowly for a target, so that none of its own limits ends what a busy
+    /// Real time that goes by slowly for a store, so that none of its own limits ends what a busy
     /// machine only holds up.
     static func patient(
         wall: @autoclosure @escaping @Sendable () -> WallTime = present,
         rest: (@Sendable (Duration) async throws -> Void)? = nil,
         slowedBy factor: Int = 24
-    ) -> TargetClock {
-        let real = TargetClock.system(wall: wall)
-        return TargetClock(
+    ) -> StoreClock {
+        let real = StoreClock.system(wall: wall)
+        return StoreClock(
             wall: wall,
             uptime: { real.uptime() / factor },
             rest: rest ?? real.rest,
@@ -148,7 +148,7 @@ extension TargetClock {
     }
 
     /// Real monotonic time.
-    static func real() -> TargetClock { .system(wall: { present }) }
+    static func real() -> StoreClock { .system(wall: { present }) }
 }
 
 final class Ticks: Sendable {
@@ -158,14 +158,14 @@ final class Ticks: Sendable {
 func order(
     _ user: String,
     cutoff: WallTime = present,
-    holds: [TargetHold] = []
+    holds: [StoreHold] = []
 ) -> PurgeOrder {
     let id = TimeOrderedID(high: 1, low: 2)
     guard let user = UserID(user) else { preconditionFailure("bad user id in a test") }
     return PurgeOrder(request: RequestID(id), user: user, cutoff: cutoff, holds: holds)
 }
 
-extension PurgeTarget {
+extension PurgeStore {
     /// Whether the next purge leaves nothing; it fails while a server holds the locks of a session
     /// that was cut.
     func finishes(_ order: PurgeOrder) async -> Bool {

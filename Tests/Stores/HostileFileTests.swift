@@ -8,76 +8,76 @@ import Testing
 
 @testable import Stores
 
-@Suite("A SQLite target and a difficult file") struct HostileFileTests {
+@Suite("A SQLite store and a difficult file") struct HostileFileTests {
     let rule = TableRule(table: "p", column: "u", action: .delete)
     let schema = "CREATE TABLE p(u TEXT, secret TEXT); INSERT INTO p VALUES ('a', 's'), ('b', 's')"
 
-    @Test("a planted journal parks the target and says why; the victim lives")
+    @Test("a planted journal parks the store and says why; the victim lives")
     func plantedJournal() async throws {
         let attack = try GuardTests.Attack()
-        let target = SQLiteTarget(
-            plan: SQLiteTargetPlan(
-                name: TargetName("app"),
+        let store = SQLiteStore(
+            plan: SQLiteStorePlan(
+                name: StoreName("app"),
                 path: attack.queue,
                 rules: [TableRule(table: "t", column: "a", idType: .integer, action: .delete)]
             ),
             hasher: StandInHasher(),
             clock: .still()
         )
-        #expect(await target.purge([order("1")]) == [.failure(.misconfigured)])
-        #expect(await target.verify([order("1")]) == [.failure(.misconfigured)])
-        #expect(await target.diagnose().contains { $0.hasSuffix("the last one: super_journal") })
+        #expect(await store.purge([order("1")]) == [.failure(.misconfigured)])
+        #expect(await store.verify([order("1")]) == [.failure(.misconfigured)])
+        #expect(await store.diagnose().contains { $0.hasSuffix("the last one: super_journal") })
         #expect(attack.isVictimAlive)
     }
 
     @Test("a journal planted while the connection is open is refused too")
     func latePlantedJournal() async throws {
         let app = try AppDatabase(schema)
-        let target = app.target(rule)
-        #expect(await target.purge([order("a")]).map(\.text) == ["p delete, cutoff: none 1"])
+        let store = app.store(rule)
+        #expect(await store.purge([order("a")]).map(\.text) == ["p delete, cutoff: none 1"])
         let attack = try GuardTests.Attack(superJournal: app.folder + "/state.db")
         try Data("victim".utf8).write(to: URL(fileURLWithPath: app.folder + "/state.db"))
         try FileManager.default.copyItem(
             atPath: attack.queue + "-journal",
             toPath: app.path + "-journal"
         )
-        #expect(await target.purge([order("b")]) == [.failure(.misconfigured)])
+        #expect(await store.purge([order("b")]) == [.failure(.misconfigured)])
         #expect(FileManager.default.fileExists(atPath: app.folder + "/state.db"))
-        #expect(await !target.diagnose().isEmpty)
+        #expect(await !store.diagnose().isEmpty)
         try FileManager.default.removeItem(atPath: app.path + "-journal")
-        _ = await target.diagnose()
-        #expect(await target.diagnose() == [], "the operator's repair counts")
-        #expect(await target.purge([order("b")]).map(\.text) == ["p delete, cutoff: none 1"])
+        _ = await store.diagnose()
+        #expect(await store.diagnose() == [], "the operator's repair counts")
+        #expect(await store.purge([order("b")]).map(\.text) == ["p delete, cutoff: none 1"])
     }
 
     @Test("a missing file is away; foreign and empty files and links are a wrong set-up")
     func unfitFiles() async throws {
         let app = try AppDatabase(schema)
-        func target(_ path: String) -> SQLiteTarget {
-            SQLiteTarget(
-                plan: SQLiteTargetPlan(name: TargetName("app"), path: path, rules: [rule]),
+        func store(_ path: String) -> SQLiteStore {
+            SQLiteStore(
+                plan: SQLiteStorePlan(name: StoreName("app"), path: path, rules: [rule]),
                 hasher: StandInHasher(),
                 clock: .still()
             )
         }
         let missing = app.folder + "/missing.db"
-        #expect(await target(missing).purge([order("a")]) == [.failure(.unreachable)])
-        #expect(await target(missing).diagnose().first == "'\(missing)' does not exist")
+        #expect(await store(missing).purge([order("a")]) == [.failure(.unreachable)])
+        #expect(await store(missing).diagnose().first == "'\(missing)' does not exist")
         #expect(!FileManager.default.fileExists(atPath: missing))
 
         let text = app.folder + "/text.db"
         try Data(repeating: 65, count: 4096).write(to: URL(fileURLWithPath: text))
-        #expect(await target(text).purge([order("a")]) == [.failure(.misconfigured)])
+        #expect(await store(text).purge([order("a")]) == [.failure(.misconfigured)])
         let empty = app.folder + "/empty.db"
         try Data().write(to: URL(fileURLWithPath: empty))
-        #expect(await target(empty).purge([order("a")]) == [.failure(.misconfigured)])
-        #expect(await target(app.folder).purge([order("a")]) == [.failure(.unreachable)])
+        #expect(await store(empty).purge([order("a")]) == [.failure(.misconfigured)])
+        #expect(await store(app.folder).purge([order("a")]) == [.failure(.unreachable)])
         #expect(
-            await target("relative.db").diagnose().first == "path 'relative.db' is not absolute"
+            await store("relative.db").diagnose().first == "path 'relative.db' is not absolute"
         )
         let link = app.folder + "/link.db"
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: app.path)
-        #expect(await target(link).purge([order("a")]) == [.failure(.misconfigured)])
+        #expect(await store(link).purge([order("a")]) == [.failure(.misconfigured)])
         #expect(try app.integer("SELECT count(*) FROM p") == 2)
     }
 
@@ -85,14 +85,14 @@ import Testing
     func replacedFile() async throws {
         let app = try AppDatabase(schema)
         let restored = try AppDatabase(schema)
-        let target = app.target(rule)
-        #expect(await target.verify([order("a")]) == [.remaining(1)])
+        let store = app.store(rule)
+        #expect(await store.verify([order("a")]) == [.remaining(1)])
         // A verification closes its connection, a check does not.
-        #expect(await target.diagnose() == [])
+        #expect(await store.diagnose() == [])
         try FileManager.default.removeItem(atPath: app.path)
         try FileManager.default.moveItem(atPath: restored.path, toPath: app.path)
-        #expect(await target.purge([order("a")]) == [.failure(.lost)])
-        #expect(await target.purge([order("a")]).map(\.text) == ["p delete, cutoff: none 1"])
+        #expect(await store.purge([order("a")]) == [.failure(.lost)])
+        #expect(await store.purge([order("a")]).map(\.text) == ["p delete, cutoff: none 1"])
         let fresh = try DatabaseQueue(path: app.path)
         #expect(try await fresh.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM p") } == 1)
         try fresh.close()
@@ -102,27 +102,27 @@ import Testing
     func mendedFile() async throws {
         let app = try AppDatabase("CREATE TABLE other(u TEXT)")
         let mended = try AppDatabase(schema)
-        let target = app.target(rule)
-        #expect(await target.startupProblems().contains { $0.contains("does not exist") })
+        let store = app.store(rule)
+        #expect(await store.startupProblems().contains { $0.contains("does not exist") })
         try FileManager.default.removeItem(atPath: app.path)
         try FileManager.default.moveItem(atPath: mended.path, toPath: app.path)
-        #expect(await target.startupProblems() == [])
+        #expect(await store.startupProblems() == [])
     }
 
     @Test("a WAL index that another program cuts short fails the call, and the next one works")
     func lostIndex() async throws {
         let app = try AppDatabase(schema, wal: true)
-        let target = app.target(rule)
-        #expect(await target.diagnose() == [])
-        // The last connection would remove the index, so the target's is the only one left.
+        let store = app.store(rule)
+        #expect(await store.diagnose() == [])
+        // The last connection would remove the index, so the store's is the only one left.
         try app.queue.close()
         for user in ["a", "b"] {
             // Without the handler, the next line but one ends the process.
             try #require(unsafe truncate(app.path + "-shm", 0) == 0)
-            #expect(await target.purge([order(user)]) == [.failure(.misconfigured)])
-            #expect(await target.diagnose().contains { $0.hasSuffix("index_lost") })
-            #expect(await target.diagnose() == [], "it was opened afresh")
-            #expect(await target.purge([order(user)]).map(\.text) == ["p delete, cutoff: none 1"])
+            #expect(await store.purge([order(user)]) == [.failure(.misconfigured)])
+            #expect(await store.diagnose().contains { $0.hasSuffix("index_lost") })
+            #expect(await store.diagnose() == [], "it was opened afresh")
+            #expect(await store.purge([order(user)]).map(\.text) == ["p delete, cutoff: none 1"])
         }
         let fresh = try DatabaseQueue(path: app.path)
         #expect(try await fresh.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM p") } == 0)
@@ -142,8 +142,8 @@ import Testing
             """,
             wal: true
         )
-        let target = app.target(rule)
-        _ = await target.diagnose()
+        let store = app.store(rule)
+        _ = await store.diagnose()
         try app.queue.close()
         let shm = app.path + "-shm"
         let (purges, purge) = AsyncStream.makeStream(of: Int.self)
@@ -151,7 +151,7 @@ import Testing
             group.addTask {
                 for index in 0..<40 {
                     purge.yield(index)
-                    _ = await target.purge([order("u\(index)")])
+                    _ = await store.purge([order("u\(index)")])
                 }
                 purge.finish()
             }
@@ -161,10 +161,10 @@ import Testing
             }
             try await group.waitForAll()
         }
-        _ = await target.diagnose()
+        _ = await store.diagnose()
         for index in 0..<40 {
             #expect(
-                await target.purge([order("u\(index)")]).map(\.text).first?.hasPrefix("p delete")
+                await store.purge([order("u\(index)")]).map(\.text).first?.hasPrefix("p delete")
                     == true
             )
         }
@@ -192,10 +192,10 @@ import Testing
         ]
     )
     func resultCodes(code: Int32, failure: EffectFailure) {
-        let error = SQLError(resultCode: code, target: TargetName("app-db"))
+        let error = SQLError(resultCode: code, store: StoreName("app-db"))
         #expect(error.failure == failure)
         #expect(
-            error.description.hasPrefix("cannot purge target at 'app-db' (\(error.kind.rawValue))")
+            error.description.hasPrefix("cannot purge store at 'app-db' (\(error.kind.rawValue))")
         )
     }
 
@@ -210,7 +210,7 @@ import Testing
             wal: wal
         )
         #expect(
-            await app.target(rule).purge([order("a")]).map(\.text) == ["p delete, cutoff: none 150"]
+            await app.store(rule).purge([order("a")]).map(\.text) == ["p delete, cutoff: none 150"]
         )
         if wal { try app.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
         let bytes = try Data(contentsOf: URL(fileURLWithPath: app.path))
@@ -230,12 +230,12 @@ import Testing
         )
         try app.execute("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA wal_autocheckpoint = 0")
         let before = try Data(contentsOf: URL(fileURLWithPath: app.path))
-        let target = app.target(rule)
-        let answers = await target.purge((0..<50).map { order("u\($0)") })
+        let store = app.store(rule)
+        let answers = await store.purge((0..<50).map { order("u\($0)") })
         #expect(answers.allSatisfy { $0.text == "p delete, cutoff: none 400" })
         if sqlite3_libversion_number() < 3_051_003 {
             #expect(try Data(contentsOf: URL(fileURLWithPath: app.path)) == before)
-            await target.closeIdleFiles()
+            await store.closeIdleFiles()
             #expect(try Data(contentsOf: URL(fileURLWithPath: app.path)) == before)
         }
         #expect(try app.integer("SELECT count(*) FROM p") == 20_000)

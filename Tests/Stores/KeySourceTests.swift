@@ -5,7 +5,7 @@ import Testing
 
 @testable import Stores
 
-@Suite("Ids that rows of a SQLite database hold for other targets")
+@Suite("Ids that rows of a SQLite database hold for other stores")
 struct KeySourceTests {
     private static let schema = """
         CREATE TABLE accounts (user_id TEXT PRIMARY KEY, crm_id TEXT);
@@ -34,18 +34,18 @@ struct KeySourceTests {
         isShared: true
     )
 
-    private static func target(
+    private static func store(
         _ app: AppDatabase,
         keys: [KeyRule] = [customer, workspace],
-        clock: TargetClock = .still()
-    ) -> SQLiteTarget {
-        var plan = SQLiteTargetPlan(
-            name: TargetName("app-db"),
+        clock: StoreClock = .still()
+    ) -> SQLiteStore {
+        var plan = SQLiteStorePlan(
+            name: StoreName("app-db"),
             path: app.path,
             rules: [TableRule(table: "accounts", column: "user_id", action: .delete), members]
         )
         plan.keys = keys
-        return SQLiteTarget(plan: plan, hasher: StandInHasher(), clock: clock)
+        return SQLiteStore(plan: plan, hasher: StandInHasher(), clock: clock)
     }
 
     private static func ids(_ answers: [KeysAnswer]) -> [[String]] {
@@ -76,14 +76,14 @@ struct KeySourceTests {
             """
         )
         let orders = [order("u1"), order("u2"), order("u3"), order("u9")]
-        for clock in [TargetClock.still(), .hasty()] {
-            let target = Self.target(app, clock: clock)
-            #expect(await target.diagnose() == [])
-            let customers = await target.keys("customer", of: orders)
+        for clock in [StoreClock.still(), .hasty()] {
+            let store = Self.store(app, clock: clock)
+            #expect(await store.diagnose() == [])
+            let customers = await store.keys("customer", of: orders)
             #expect(Self.ids(customers) == [["c1"], [], ["Ünï c"], []])
-            let workspaces = await target.keys("workspace", of: orders)
+            let workspaces = await store.keys("workspace", of: orders)
             #expect(Self.ids(workspaces) == [["7", "8"], ["7"], [], []])
-            #expect(await target.keys("gone", of: [orders[0]]) == [.failure(.misconfigured)])
+            #expect(await store.keys("gone", of: [orders[0]]) == [.failure(.misconfigured)])
         }
     }
 
@@ -99,24 +99,24 @@ struct KeySourceTests {
             """
         )
         let ids = Self.users("7", "8", "9", "10", "11", "007", "x")
-        for clock in [TargetClock.still(), .hasty()] {
-            let target = Self.target(app, clock: clock)
-            let all = await target.named(ids, as: "workspace", besides: [])
+        for clock in [StoreClock.still(), .hasty()] {
+            let store = Self.store(app, clock: clock)
+            let all = await store.named(ids, as: "workspace", besides: [])
             #expect(Self.names(all) == ["11", "7", "8", "9"])
             // A later life of the user still owns 9; 11 is also somebody's with a similar name.
-            let others = await target.named(ids, as: "workspace", besides: [order("u1")])
+            let others = await store.named(ids, as: "workspace", besides: [order("u1")])
             #expect(Self.names(others) == ["11", "7", "9"])
-            let both = await target.named(
+            let both = await store.named(
                 ids,
                 as: "workspace",
                 besides: [order("u1"), order("u2")]
             )
             #expect(Self.names(both) == ["11", "9"])
         }
-        let target = Self.target(app)
-        _ = await target.purge([order("u1")])
+        let store = Self.store(app)
+        _ = await store.purge([order("u1")])
         #expect(
-            Self.names(await target.named(ids, as: "workspace", besides: [])) == ["11", "7", "9"]
+            Self.names(await store.named(ids, as: "workspace", besides: [])) == ["11", "7", "9"]
         )
     }
 
@@ -124,9 +124,9 @@ struct KeySourceTests {
     func held() async throws {
         let app = try AppDatabase(Self.schema)
         try app.execute("INSERT INTO accounts VALUES ('u1', 'c1')")
-        let hold = TargetHold(
+        let hold = StoreHold(
             name: "case",
-            target: TargetName("app-db"),
+            store: StoreName("app-db"),
             rows: RowFilter(
                 table: "accounts",
                 conditions: [.init(column: "crm_id", values: ["c1"])]
@@ -134,7 +134,7 @@ struct KeySourceTests {
             since: present,
             uid: 1
         )
-        let found = await Self.target(app).keys("customer", of: [order("u1", holds: [hold])])
+        let found = await Self.store(app).keys("customer", of: [order("u1", holds: [hold])])
         #expect(Self.ids(found) == [["c1"]])
     }
 
@@ -150,11 +150,11 @@ struct KeySourceTests {
             INSERT INTO accounts VALUES ('u2', 'c2');
             """
         )
-        let target = Self.target(app)
+        let store = Self.store(app)
         let orders = [order("u1"), order("u2")]
-        #expect(Self.ids(await target.keys("customer", of: orders)) == [[], ["c2"]])
+        #expect(Self.ids(await store.keys("customer", of: orders)) == [[], ["c2"]])
         try app.execute("INSERT INTO accounts VALUES ('u1', \(value))")
-        #expect(Self.ids(await target.keys("customer", of: orders)) == [["unfit_key"], ["c2"]])
+        #expect(Self.ids(await store.keys("customer", of: orders)) == [["unfit_key"], ["c2"]])
     }
 
     @Test("a value that is too long is a failure of its user alone")
@@ -163,10 +163,10 @@ struct KeySourceTests {
         try app.execute(
             "INSERT INTO accounts VALUES ('u1', hex(zeroblob(8500000))), ('u2', 'c2')"
         )
-        let target = Self.target(app)
-        let found = await target.keys("customer", of: [order("u1"), order("u2")])
+        let store = Self.store(app)
+        let found = await store.keys("customer", of: [order("u1"), order("u2")])
         #expect(Self.ids(found) == [["blocked_by_size"], ["c2"]])
-        let named = await target.named(Self.users("c2"), as: "customer", besides: [])
+        let named = await store.named(Self.users("c2"), as: "customer", besides: [])
         #expect(named == .named(Set(Self.users("c2"))))
     }
 
@@ -179,10 +179,10 @@ struct KeySourceTests {
             INSERT INTO members SELECT 'u1', i, NULL FROM n;
             """
         )
-        let target = Self.target(app)
-        #expect(Self.ids(await target.keys("workspace", of: [order("u1")])) == [["too_many_keys"]])
+        let store = Self.store(app)
+        #expect(Self.ids(await store.keys("workspace", of: [order("u1")])) == [["too_many_keys"]])
         try app.execute("DELETE FROM members WHERE workspace = 1")
-        #expect(Self.ids(await target.keys("workspace", of: [order("u1")]))[0].count == 10_000)
+        #expect(Self.ids(await store.keys("workspace", of: [order("u1")]))[0].count == 10_000)
     }
 
     @Test(
@@ -209,11 +209,11 @@ struct KeySourceTests {
     )
     func startupProblems(key: KeyRule, text: String) async throws {
         let app = try AppDatabase(Self.schema)
-        let target = Self.target(app, keys: [key])
-        let problems = await target.diagnose()
+        let store = Self.store(app, keys: [key])
+        let problems = await store.diagnose()
         #expect(problems.contains { $0.contains(text) }, "\(problems)")
-        #expect(Self.ids(await target.keys("k", of: [order("u1")])) == [["misconfigured"]])
-        #expect(await target.purge([order("u1")]) == [.failure(.misconfigured)])
+        #expect(Self.ids(await store.keys("k", of: [order("u1")])) == [["misconfigured"]])
+        #expect(await store.purge([order("u1")]) == [.failure(.misconfigured)])
     }
 
     @Test(
@@ -222,16 +222,16 @@ struct KeySourceTests {
     func schemaChanges() async throws {
         let app = try AppDatabase(Self.schema)
         try app.execute("INSERT INTO accounts VALUES ('u1', 'c1')")
-        let target = Self.target(app)
-        #expect(Self.ids(await target.keys("customer", of: [order("u1")])) == [["c1"]])
+        let store = Self.store(app)
+        #expect(Self.ids(await store.keys("customer", of: [order("u1")])) == [["c1"]])
         try app.execute("ALTER TABLE accounts ADD COLUMN more TEXT")
-        #expect(Self.ids(await target.keys("customer", of: [order("u1")])) == [["c1"]])
+        #expect(Self.ids(await store.keys("customer", of: [order("u1")])) == [["c1"]])
         try app.execute("ALTER TABLE accounts RENAME TO gone")
-        let found = await target.keys("customer", of: [order("u1")])
+        let found = await store.keys("customer", of: [order("u1")])
         #expect(Self.ids(found) == [["misconfigured"]])
     }
 
-    /// A schema in which the rows of one target refer to those of another one of the same file.
+    /// A schema in which the rows of one store refer to those of another one of the same file.
     private static let shop = """
         PRAGMA foreign_keys = ON;
         CREATE TABLE accounts (user_id TEXT PRIMARY KEY);
@@ -244,7 +244,7 @@ struct KeySourceTests {
         CREATE TABLE drafts (workspace_id INTEGER NOT NULL REFERENCES workspaces (id));
         """
 
-    private static func siblings(_ app: AppDatabase) -> (users: SQLiteTarget, spaces: SQLiteTarget)
+    private static func siblings(_ app: AppDatabase) -> (users: SQLiteStore, spaces: SQLiteStore)
     {
         let mine = [TableRule(table: "accounts", column: "user_id", action: .delete), members]
         let theirs = [
@@ -256,18 +256,18 @@ struct KeySourceTests {
                 action: .delete
             ),
         ]
-        var users = SQLiteTargetPlan(name: TargetName("app-db"), path: app.path, rules: mine)
+        var users = SQLiteStorePlan(name: StoreName("app-db"), path: app.path, rules: mine)
         users.keys = [workspace]
         users.neighbours = SchemaClaims(rules: theirs)
-        var spaces = SQLiteTargetPlan(name: TargetName("spaces"), path: app.path, rules: theirs)
+        var spaces = SQLiteStorePlan(name: StoreName("spaces"), path: app.path, rules: theirs)
         spaces.neighbours = SchemaClaims(rules: mine, keys: [workspace])
         return (
-            SQLiteTarget(plan: users, hasher: StandInHasher(), clock: .still()),
-            SQLiteTarget(plan: spaces, hasher: StandInHasher(), clock: .still())
+            SQLiteStore(plan: users, hasher: StandInHasher(), clock: .still()),
+            SQLiteStore(plan: spaces, hasher: StandInHasher(), clock: .still())
         )
     }
 
-    @Test("two targets of one file purge in the order of its foreign keys")
+    @Test("two stores of one file purge in the order of its foreign keys")
     func oneFile() async throws {
         let app = try AppDatabase(Self.shop)
         try app.execute(
@@ -295,7 +295,7 @@ struct KeySourceTests {
         #expect(try app.integer("SELECT count(*) FROM members") == 1)
     }
 
-    @Test("what another target of the file deals with is covered; what none does, both find alike")
+    @Test("what another store of the file deals with is covered; what none does, both find alike")
     func coverage() async throws {
         let app = try AppDatabase(Self.shop)
         let (users, spaces) = Self.siblings(app)
@@ -306,9 +306,9 @@ struct KeySourceTests {
         }
         let open = { (found: [CoverageFinding]) in found.filter { !$0.isCovered } }
         #expect(open(one).map(\.name) == ["drafts.workspace_id"], "\(one)")
-        // By this a check knows what it has reported of an earlier target.
+        // By this a check knows what it has reported of an earlier store.
         #expect(open(one) == open(other))
-        // Rows of members stop a deletion of workspaces, too, and the other target has a rule.
+        // Rows of members stop a deletion of workspaces, too, and the other store has a rule.
         #expect(await users.inspect(withOutages: true).uncovered == [])
         let blocking = await spaces.inspect(withOutages: true).uncovered
         #expect(blocking.map(\.name) == ["drafts.workspace_id"])

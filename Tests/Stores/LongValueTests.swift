@@ -5,7 +5,7 @@ import Testing
 
 @testable import Stores
 
-@Suite("A SQLite target and long values", .serialized) struct LongValueTests {
+@Suite("A SQLite store and long values", .serialized) struct LongValueTests {
     /// So many are more than memory may hold at once; without a bar a few chunks are enough.
     static let count = Bars.areHeld ? 120 : 12
     /// Rows of 2 MiB, and one of another user.
@@ -37,17 +37,17 @@ import Testing
         // SQLite keeps what a statement may have to take back in memory in WAL mode alone.
         let app = try AppDatabase(schema + ";" + Self.rows, wal: true)
         let other = try app.texts("SELECT id, length(t), substr(t, 1, 9) FROM p WHERE u = 'b'")
-        let target = app.target(rule, clock: .real())
-        #expect(await target.diagnose() == [])
+        let store = app.store(rule, clock: .real())
+        #expect(await store.diagnose() == [])
         let memory = try PeakMemory.whereHeld()
-        let answers = await target.purge([order("a")])
+        let answers = await store.purge([order("a")])
         if let grown = try memory?.grownMebibytes() {
             Swift.print("bench: \(Self.count) rows of 2 MiB, \(grown) MiB more resident")
             // The page cache has 16 MiB.
             #expect(grown <= 48)
         }
         #expect(answers.map(\.text).first?.hasSuffix(" \(Self.count)") ?? false, "\(answers)")
-        #expect(await target.verify([order("a")]) == [.clean])
+        #expect(await store.verify([order("a")]) == [.clean])
         #expect(
             try app.texts("SELECT id, length(t), substr(t, 1, 9) FROM p WHERE u = 'b'") == other
         )
@@ -69,7 +69,7 @@ import Testing
             action: .delete,
             creation: CreationColumn(column: "made", unit: .unixSeconds)
         )
-        let answers = await app.target(rule).purge([order("a")])
+        let answers = await app.store(rule).purge([order("a")])
         #expect(answers.map(\.text) == ["p delete 2; p delete, undated rows 2"])
     }
 
@@ -96,8 +96,8 @@ import Testing
         let app = try AppDatabase(
             "CREATE TABLE \(schema); INSERT INTO p VALUES \(rows); \(trigger)"
         )
-        let target = app.target(TableRule(table: "p", column: "u", action: .delete))
-        let answers = await target.purge([order("a")])
+        let store = app.store(TableRule(table: "p", column: "u", action: .delete))
+        let answers = await store.purge([order("a")])
         guard isBlocked else {
             #expect(try app.integer("SELECT count(*) FROM p") == 0, "\(answers)")
             return
@@ -116,9 +116,9 @@ import Testing
             "CREATE TABLE p(u TEXT, t TEXT);"
                 + "INSERT INTO p VALUES (hex(zeroblob(8500000)), 'x'), ('a', 'x')"
         )
-        let target = app.target(TableRule(table: "p", column: "u", action: .delete))
-        let planned = await target.plan(order("a"))
-        let listed = await target.users(where: { _ in true })
+        let store = app.store(TableRule(table: "p", column: "u", action: .delete))
+        let planned = await store.plan(order("a"))
+        let listed = await store.users(where: { _ in true })
         guard case .items(let items) = planned, case .found(let users) = listed else {
             Issue.record("\(planned), \(listed)")
             return
@@ -130,9 +130,9 @@ import Testing
     @Test("a long value stops no user but one whose own row must be read", arguments: LongRow.all)
     func others(row: LongRow) async throws {
         let app = try AppDatabase(row.sql)
-        let target = SQLiteTarget(
-            plan: SQLiteTargetPlan(
-                name: TargetName("app-db"),
+        let store = SQLiteStore(
+            plan: SQLiteStorePlan(
+                name: StoreName("app-db"),
                 path: app.path,
                 rules: row.rules,
                 triggers: .checked,
@@ -142,10 +142,10 @@ import Testing
             clock: .still()
         )
         let orders = [order("a"), order("b")]
-        let purged = await target.purge(orders)
+        let purged = await store.purge(orders)
         #expect(purged.last?.rowCounts != nil, "\(purged)")
         #expect(try app.texts(row.left) == row.texts)
-        let verified = await target.verify(orders)
+        let verified = await store.verify(orders)
         #expect(verified.last == .clean)
         if row.isBlocked {
             #expect(purged.first == .failure(Self.blocked))

@@ -33,15 +33,15 @@ import Testing
     @Test("every strategy masks its column, and no other row or column changes")
     func strategies() async throws {
         let app = try AppDatabase(schema)
-        let target = app.target(rule)
+        let store = app.store(rule)
         let other = try app.texts("SELECT * FROM invoices WHERE u = 'b'")
-        #expect(await target.diagnose() == [])
-        #expect(await target.verify([order("a")]) == [.remaining(3)])
+        #expect(await store.diagnose() == [])
+        #expect(await store.verify([order("a")]) == [.remaining(3)])
         #expect(
-            await target.purge([order("a")]).map(\.text)
+            await store.purge([order("a")]).map(\.text)
                 == ["invoices anonymize: tax law, 10 years, cutoff: none 3"]
         )
-        #expect(await target.verify([order("a")]) == [.clean])
+        #expect(await store.verify([order("a")]) == [.clean])
         #expect(try app.texts("SELECT * FROM invoices WHERE u = 'b'") == other)
         let rows = try app.texts("SELECT name, city, zip, age, total FROM invoices WHERE u = 'a'")
         #expect(
@@ -58,11 +58,11 @@ import Testing
     @Test("a second pass finds nothing to do and changes nothing")
     func idempotent() async throws {
         let app = try AppDatabase(schema)
-        let target = app.target(rule)
-        _ = await target.purge([order("a")])
+        let store = app.store(rule)
+        _ = await store.purge([order("a")])
         let once = try app.texts("SELECT * FROM invoices")
         #expect(
-            await target.purge([order("a")]).map(\.text)
+            await store.purge([order("a")]).map(\.text)
                 == ["invoices anonymize: tax law, 10 years, cutoff: none 0"]
         )
         #expect(try app.texts("SELECT * FROM invoices") == once)
@@ -71,10 +71,10 @@ import Testing
     @Test("a value written back afterwards is found by the verification")
     func comesBack() async throws {
         let app = try AppDatabase(schema)
-        let target = app.target(rule)
-        _ = await target.purge([order("a")])
+        let store = app.store(rule)
+        _ = await store.purge([order("a")])
         try app.execute("UPDATE invoices SET mail = 'erased:me@example.org' WHERE id = 1")
-        #expect(await target.verify([order("a")]) == [.remaining(1)])
+        #expect(await store.verify([order("a")]) == [.remaining(1)])
     }
 
     @Test("a text that is too short to be cut is not kept, and a cut one is not cut again")
@@ -86,19 +86,19 @@ import Testing
               ('a', 'YO1 8'), ('a', 'Zo\u{308}'), ('a', 'Y*'), ('a', '**');
             """
         )
-        let target = app.target(
+        let store = app.store(
             TableRule(
                 table: "p",
                 column: "u",
                 action: .anonymize([ColumnMask(column: "zip", strategy: .truncate(length: 2))])
             )
         )
-        #expect(await target.verify([order("a")]) == [.remaining(7)])
-        #expect(await target.purge([order("a")]).map(\.text) == ["p anonymize, cutoff: none 7"])
+        #expect(await store.verify([order("a")]) == [.remaining(7)])
+        #expect(await store.purge([order("a")]).map(\.text) == ["p anonymize, cutoff: none 7"])
         let masked = ["", "*", "*", "YO*", "YO*", "Zo*", "*", "*"]
         #expect(try app.texts("SELECT zip FROM p ORDER BY id") == masked.map { "\"\($0)\"" })
-        #expect(await target.verify([order("a")]) == [.clean])
-        #expect(await target.purge([order("a")]).map(\.text) == ["p anonymize, cutoff: none 0"])
+        #expect(await store.verify([order("a")]) == [.clean])
+        #expect(await store.purge([order("a")]).map(\.text) == ["p anonymize, cutoff: none 0"])
     }
 
     @Test(
@@ -110,19 +110,19 @@ import Testing
         let app = try AppDatabase(
             "CREATE TABLE p(u TEXT, mail TEXT); INSERT INTO p VALUES ('a', '\(forged)')"
         )
-        let target = app.target(
+        let store = app.store(
             TableRule(
                 table: "p",
                 column: "u",
                 action: .anonymize([ColumnMask(column: "mail", strategy: strategy)])
             )
         )
-        #expect(await target.verify([order("a")]) == [.remaining(1)])
-        #expect(await target.purge([order("a")]).map(\.text) == ["p anonymize, cutoff: none 1"])
+        #expect(await store.verify([order("a")]) == [.remaining(1)])
+        #expect(await store.purge([order("a")]).map(\.text) == ["p anonymize, cutoff: none 1"])
         let mask = try app.texts("SELECT mail FROM p")
         #expect(mask != ["\"\(forged)\""] && mask[0].hasPrefix("\"erased:"))
-        #expect(await target.verify([order("a")]) == [.clean])
-        #expect(await target.purge([order("a")]).map(\.text) == ["p anonymize, cutoff: none 0"])
+        #expect(await store.verify([order("a")]) == [.clean])
+        #expect(await store.purge([order("a")]).map(\.text) == ["p anonymize, cutoff: none 0"])
         #expect(try app.texts("SELECT mail FROM p") == mask)
     }
 
@@ -143,12 +143,12 @@ import Testing
                 ColumnMask(column: "raw", strategy: .text("42")),
             ])
         )
-        let target = app.target(rule)
-        #expect(await target.verify([order("a")]) == [.remaining(1)])
-        #expect(await target.purge([order("a")]).map(\.text) == ["p anonymize, cutoff: none 1"])
+        let store = app.store(rule)
+        #expect(await store.verify([order("a")]) == [.remaining(1)])
+        #expect(await store.purge([order("a")]).map(\.text) == ["p anonymize, cutoff: none 1"])
         #expect(try app.integer("SELECT city = 'gone ü''!' FROM p") == 1)
         #expect(try app.texts("SELECT typeof(raw) || raw FROM p") == ["\"text42\""])
-        #expect(await target.verify([order("a")]) == [.clean])
+        #expect(await store.verify([order("a")]) == [.clean])
     }
 
     @Test("masks that the column cannot take are problems")
@@ -168,7 +168,7 @@ import Testing
         for (column, strategy) in cases {
             let mask = ColumnMask(column: column, strategy: strategy)
             let rule = TableRule(table: "p", column: "u", action: .anonymize([mask]))
-            #expect(await !app.target(rule).diagnose().isEmpty, "\(column) \(strategy)")
+            #expect(await !app.store(rule).diagnose().isEmpty, "\(column) \(strategy)")
         }
     }
 
@@ -182,7 +182,7 @@ import Testing
               x'0076');
             """
         )
-        let target = app.target(
+        let store = app.store(
             TableRule(
                 table: "p",
                 column: "u",
@@ -193,9 +193,9 @@ import Testing
                 ])
             )
         )
-        #expect(await target.verify([order("a")]) == [.remaining(1)])
-        #expect(await target.purge([order("a")]).map(\.text) == ["p anonymize, cutoff: none 1"])
-        #expect(await target.verify([order("a")]) == [.clean])
+        #expect(await store.verify([order("a")]) == [.remaining(1)])
+        #expect(await store.purge([order("a")]).map(\.text) == ["p anonymize, cutoff: none 1"])
+        #expect(await store.verify([order("a")]) == [.clean])
         let left = "SELECT count(*) FROM p WHERE hex(a) LIKE '%766963%' OR hex(b) LIKE '%766963%'"
         #expect(try app.integer(left) == 0)
         #expect(try app.texts("SELECT c FROM p") == ["\"*\""])
@@ -211,19 +211,19 @@ import Testing
             """
         )
         let mask = TableAction.anonymize([ColumnMask(column: "mail", strategy: .hash)])
-        let target = app.target(
+        let store = app.store(
             TableRule(table: "p", column: "u", action: mask),
             clock: .hasty()
         )
-        #expect(await target.purge([order("a")]).map(\.text) == ["p anonymize, cutoff: none 2000"])
-        #expect(await target.verify([order("a")]) == [.clean])
+        #expect(await store.purge([order("a")]).map(\.text) == ["p anonymize, cutoff: none 2000"])
+        #expect(await store.verify([order("a")]) == [.clean])
         try app.execute(
             """
             CREATE TRIGGER t AFTER UPDATE ON p WHEN old.u = 'b' AND new.mail <> old.mail BEGIN
               UPDATE p SET mail = old.mail WHERE id = new.id; END
             """
         )
-        _ = await target.purge([order("b")])
-        #expect(await target.verify([order("b")]) == [.remaining(1000)])
+        _ = await store.purge([order("b")])
+        #expect(await store.verify([order("b")]) == [.remaining(1000)])
     }
 }

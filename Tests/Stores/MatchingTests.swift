@@ -5,7 +5,7 @@ import Testing
 
 @testable import Stores
 
-@Suite("Which rows a SQLite target takes for a user's") struct MatchingTests {
+@Suite("Which rows a SQLite store takes for a user's") struct MatchingTests {
     @Test("only rows with the id's bytes go; those that the collation takes for equal are named")
     func collation() async throws {
         let app = try AppDatabase(
@@ -16,13 +16,13 @@ import Testing
               ('Ada ', 'x');
             """
         )
-        let target = app.target(TableRule(table: "posts", column: "author", action: .delete))
-        #expect(await target.purge([order("Ada")]).map(\.text) == ["posts delete, cutoff: none 1"])
+        let store = app.store(TableRule(table: "posts", column: "author", action: .delete))
+        #expect(await store.purge([order("Ada")]).map(\.text) == ["posts delete, cutoff: none 1"])
         let author = Obstacle(.spelling, at: "posts", name: "author")
-        #expect(await target.verify([order("Ada")]) == [.failure(.blocked(author))])
+        #expect(await store.verify([order("Ada")]) == [.failure(.blocked(author))])
         #expect(try app.texts("SELECT author FROM posts ORDER BY rowid").count == 3)
         #expect(try app.integer("SELECT count(*) FROM posts WHERE body = 'mine'") == 0)
-        #expect(await target.verify([order("ADA")]) == [.remaining(1)])
+        #expect(await store.verify([order("ADA")]) == [.remaining(1)])
     }
 
     @Test("an integer id must be canonical; of another spelling nobody says that it has no rows")
@@ -33,23 +33,23 @@ import Testing
             INSERT INTO posts VALUES (42, 'a'), (42, 'b'), (7, 'c'), (-7, 'd');
             """
         )
-        let target = app.target(
+        let store = app.store(
             TableRule(table: "posts", column: "author", idType: .integer, action: .delete)
         )
         let author = EffectFailure.blocked(Obstacle(.spelling, at: "posts", name: "author"))
         for id in ["042", "+42", "-0", " 42", "42.0", "4e1", "99999999999999999999"] {
-            #expect(await target.purge([order(id)]) == [.failure(author)], "\(id)")
-            #expect(await target.plan(order(id)) == .failure(author), "\(id)")
+            #expect(await store.purge([order(id)]) == [.failure(author)], "\(id)")
+            #expect(await store.plan(order(id)) == .failure(author), "\(id)")
         }
         for id in ["forty-two", "42nd", "infinity"] {
-            let text = await target.purge([order(id)]).map(\.text)
+            let text = await store.purge([order(id)]).map(\.text)
             #expect(text == ["posts delete, cutoff: none, no such id 0"], "\(id)")
         }
         #expect(try app.integer("SELECT count(*) FROM posts") == 4)
-        #expect(await target.purge([order("42")]).map(\.text) == ["posts delete, cutoff: none 2"])
-        #expect(await target.purge([order("-7")]).map(\.text) == ["posts delete, cutoff: none 1"])
+        #expect(await store.purge([order("42")]).map(\.text) == ["posts delete, cutoff: none 2"])
+        #expect(await store.purge([order("-7")]).map(\.text) == ["posts delete, cutoff: none 1"])
         #expect(
-            await target.verify([order("42"), order("042"), order("7")])
+            await store.verify([order("42"), order("042"), order("7")])
                 == [.clean, .failure(author), .remaining(1)]
         )
     }
@@ -64,12 +64,12 @@ import Testing
     func affinity(type: String, idType: IDType) async throws {
         let app = try AppDatabase("CREATE TABLE posts(author \(type))")
         try app.execute("INSERT INTO posts VALUES (42)")
-        let target = app.target(
+        let store = app.store(
             TableRule(table: "posts", column: "author", idType: idType, action: .delete)
         )
-        #expect(await target.diagnose().count == 1)
-        #expect(await target.purge([order("42")]) == [.failure(.misconfigured)])
-        #expect(await target.verify([order("42")]) == [.failure(.misconfigured)])
+        #expect(await store.diagnose().count == 1)
+        #expect(await store.purge([order("42")]) == [.failure(.misconfigured)])
+        #expect(await store.verify([order("42")]) == [.failure(.misconfigured)])
         #expect(try app.integer("SELECT count(*) FROM posts") == 1)
     }
 
@@ -80,31 +80,31 @@ import Testing
         let text = TableRule(table: "posts", column: "author", action: .delete)
         let integer = TableRule(table: "posts", column: "author", idType: .integer, action: .delete)
         #expect(
-            await app.target(text).diagnose() == [
+            await app.store(text).diagnose() == [
                 "column 'author' of table 'posts' holds a number, which id_type"
                     + " \"text\" never matches"
             ]
         )
-        #expect(await app.target(text).purge([order("42")]) == [.failure(.misconfigured)])
-        #expect(await app.target(integer).diagnose() == [])
+        #expect(await app.store(text).purge([order("42")]) == [.failure(.misconfigured)])
+        #expect(await app.store(integer).diagnose() == [])
         #expect(
-            await app.target(integer).purge([order("42")]).map(\.text)
+            await app.store(integer).purge([order("42")]).map(\.text)
                 == ["posts delete, cutoff: none 10"]
         )
         try app.execute(repeated("INSERT INTO posts VALUES ('x'), (x'00')"))
-        #expect(await app.target(integer).diagnose().count == 2)
+        #expect(await app.store(integer).diagnose().count == 2)
     }
 
-    @Test("a check that finds nothing but values of another type stops a target that has worked")
+    @Test("a check that finds nothing but values of another type stops a store that has worked")
     func drift() async throws {
         let app = try AppDatabase("CREATE TABLE p(u); INSERT INTO p VALUES ('a')")
-        let target = app.target(TableRule(table: "p", column: "u", action: .delete))
-        #expect(await target.purge([order("a")]).map(\.text) == ["p delete, cutoff: none 1"])
+        let store = app.store(TableRule(table: "p", column: "u", action: .delete))
+        #expect(await store.purge([order("a")]).map(\.text) == ["p delete, cutoff: none 1"])
         try app.execute(repeated("INSERT INTO p VALUES (7)"))
-        #expect(await target.diagnose().count == 1)
-        #expect(await target.purge([order("b")]) == [.failure(.misconfigured)])
+        #expect(await store.diagnose().count == 1)
+        #expect(await store.purge([order("b")]) == [.failure(.misconfigured)])
         try app.execute("DELETE FROM p WHERE u = 7; INSERT INTO p VALUES ('b')")
-        #expect(await target.purge([order("b")]).map(\.text) == ["p delete, cutoff: none 1"])
+        #expect(await store.purge([order("b")]).map(\.text) == ["p delete, cutoff: none 1"])
     }
 
     @Test(
@@ -123,18 +123,18 @@ import Testing
         for isAlone in [true, false] {
             if !isAlone { try app.execute("INSERT INTO p VALUES (\(good))") }
             let rule = TableRule(table: "p", column: "u", idType: idType, action: .delete)
-            let target = app.target(rule)
-            let found = await target.inspect(withOutages: true)
+            let store = app.store(rule)
+            let found = await store.inspect(withOutages: true)
             #expect(found.problems == [])
             #expect(found.advice.contains { $0.contains("never matches") }, "\(found.advice)")
             for user in held {
-                _ = await target.purge([order(user)])
+                _ = await store.purge([order(user)])
                 let named = EffectFailure.blocked(Obstacle(.spelling, at: "p", name: "u"))
-                #expect(await target.verify([order(user)]) == [.failure(named)], "\(user)")
+                #expect(await store.verify([order(user)]) == [.failure(named)], "\(user)")
             }
             let healthy = idType == .text ? "u" : idType == .integer ? "1" : "01"
-            _ = await target.purge([order(healthy), order("77")])
-            #expect(await target.verify([order(healthy), order("77")]) == [.clean, .clean])
+            _ = await store.purge([order(healthy), order("77")])
+            #expect(await store.verify([order(healthy), order("77")]) == [.clean, .clean])
         }
     }
 
@@ -157,9 +157,9 @@ import Testing
             """
         )
         let rule = TableRule(table: "posts", column: "author", idType: .blob, action: .delete)
-        let target = app.target(rule)
-        #expect(await target.purge([order(digits)]).map(\.text) == ["posts delete, cutoff: none 1"])
-        #expect(await target.verify([order(digits)]) == [.clean])
+        let store = app.store(rule)
+        #expect(await store.purge([order(digits)]).map(\.text) == ["posts delete, cutoff: none 1"])
+        #expect(await store.verify([order(digits)]) == [.clean])
         #expect(try app.integer("SELECT count(*) FROM posts") == 1)
     }
 
@@ -172,8 +172,8 @@ import Testing
             """
         )
         let rule = TableRule(table: "posts", column: "author", idType: .blob, action: .delete)
-        let target = app.target(rule)
-        let answers = await target.purge([order("aBCD"), order("ABCD"), order("xyz")])
+        let store = app.store(rule)
+        let answers = await store.purge([order("aBCD"), order("ABCD"), order("xyz")])
         let author = Obstacle(.spelling, at: "posts", name: "author")
         #expect(answers[0] == .failure(.blocked(author)))
         #expect(
@@ -181,18 +181,18 @@ import Testing
                 == ["posts delete, cutoff: none 1", "posts delete, cutoff: none, no such id 0"]
         )
         try app.execute("INSERT INTO posts VALUES (x'abcd')")
-        #expect(await target.purge([order("abcd")]).map(\.text) == ["posts delete, cutoff: none 1"])
+        #expect(await store.purge([order("abcd")]).map(\.text) == ["posts delete, cutoff: none 1"])
         let uuid = "0190a5f0-c0de-7000-8000-00000000abcd"
-        guard case .found(let users) = await target.users(where: { _ in true }) else {
+        guard case .found(let users) = await store.users(where: { _ in true }) else {
             Issue.record("no users")
             return
         }
         #expect(users.contains(order(uuid).user) && users.contains(order(uuid.uppercased()).user))
         #expect(
-            await target.purge([order(uuid.uppercased())]).map(\.text)
+            await store.purge([order(uuid.uppercased())]).map(\.text)
                 == ["posts delete, cutoff: none 1"]
         )
-        #expect(await target.verify([order(uuid), order("abce")]) == [.clean, .remaining(1)])
+        #expect(await store.verify([order(uuid), order("abce")]) == [.clean, .remaining(1)])
     }
 
     @Test("names with quotes are names, not SQL")
@@ -208,9 +208,9 @@ import Testing
             column: "author\"; DROP TABLE x; --",
             action: .anonymize([ColumnMask(column: "select", strategy: .hash)])
         )
-        let target = app.target(rule)
-        #expect(await target.diagnose() == [])
-        #expect(await target.purge([order("u' OR '1'='1"), order("u")]).count == 2)
+        let store = app.store(rule)
+        #expect(await store.diagnose() == [])
+        #expect(await store.purge([order("u' OR '1'='1"), order("u")]).count == 2)
         #expect(
             try app.integer("SELECT count(*) FROM \"we\"\"ird -- table\" WHERE \"select\" = 'v'")
                 == 1
@@ -224,10 +224,10 @@ import Testing
             "PRAGMA encoding = 'UTF-16le'; CREATE TABLE p(u TEXT);"
                 + "INSERT INTO p VALUES ('jürgen'), ('x')"
         )
-        let target = app.target(TableRule(table: "p", column: "u", action: .delete))
-        #expect(await target.verify([order("jürgen")]) == [.remaining(1)])
-        #expect(await target.purge([order("jürgen")]).map(\.text) == ["p delete, cutoff: none 1"])
-        #expect(await target.verify([order("jürgen")]) == [.clean])
+        let store = app.store(TableRule(table: "p", column: "u", action: .delete))
+        #expect(await store.verify([order("jürgen")]) == [.remaining(1)])
+        #expect(await store.purge([order("jürgen")]).map(\.text) == ["p delete, cutoff: none 1"])
+        #expect(await store.verify([order("jürgen")]) == [.clean])
         #expect(try app.integer("SELECT count(*) FROM p") == 1)
     }
 
@@ -240,8 +240,8 @@ import Testing
             INSERT INTO p SELECT iif(i % 6 = 0, 'b', 'a'), 'same', 'n' || i FROM c;
             """
         )
-        let target = app.target(TableRule(table: "p", column: "u", action: .delete))
-        #expect(await target.purge([order("a")]).map(\.text) == ["p delete, cutoff: none 1000"])
+        let store = app.store(TableRule(table: "p", column: "u", action: .delete))
+        #expect(await store.purge([order("a")]).map(\.text) == ["p delete, cutoff: none 1000"])
         #expect(try app.integer("SELECT count(*) FROM p") == 200)
     }
 
@@ -254,17 +254,17 @@ import Testing
                 (7, NULL), (8, 42.5);
             """
         )
-        let target = app.target(
+        let store = app.store(
             TableRule(table: "p", column: "u", idType: .mixed, action: .delete)
         )
-        #expect(await target.diagnose() == [])
-        #expect(await target.verify([order("42")]) == [.remaining(3)])
-        #expect(await target.purge([order("42")]).map(\.text) == ["p delete, cutoff: none 3"])
-        #expect(await target.verify([order("42")]) == [.clean])
-        #expect(await target.purge([order("x")]).map(\.text) == ["p delete, cutoff: none 1"])
+        #expect(await store.diagnose() == [])
+        #expect(await store.verify([order("42")]) == [.remaining(3)])
+        #expect(await store.purge([order("42")]).map(\.text) == ["p delete, cutoff: none 3"])
+        #expect(await store.verify([order("42")]) == [.clean])
+        #expect(await store.purge([order("x")]).map(\.text) == ["p delete, cutoff: none 1"])
         #expect(try app.texts("SELECT n FROM p") == ["4", "5", "7", "8"])
         // 043 reads as the number 43.
         let blocked = VerifyAnswer.failure(.blocked(Obstacle(.spelling, at: "p", name: "u")))
-        #expect(await target.verify([order("043")]) == [blocked])
+        #expect(await store.verify([order("043")]) == [blocked])
     }
 }

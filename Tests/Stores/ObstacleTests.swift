@@ -58,7 +58,7 @@ import Testing
             "CREATE TABLE users(id TEXT PRIMARY KEY); INSERT INTO users VALUES ('ann'), ('bob');"
                 + hindrance
         )
-        let answers = await app.target(Self.users).purge([order("ann")])
+        let answers = await app.store(Self.users).purge([order("ann")])
         #expect(answers == [.failure(.blocked(obstacle))])
         #expect(try app.texts("SELECT id FROM users") == ["\"ann\"", "\"bob\""])
         #expect(!obstacle.text.contains("ann"))
@@ -94,7 +94,7 @@ import Testing
             "CREATE TABLE users(id varchar(9) PRIMARY KEY);"
                 + "INSERT INTO users VALUES ('ann'), ('bob'); \(hindrance)"
         )
-        let answers = await app.target(Self.users).purge([order("ann")])
+        let answers = await app.store(Self.users).purge([order("ann")])
         #expect(answers == [.failure(.blocked(obstacle))])
         #expect(try app.sql("SELECT id FROM users ORDER BY id") == ["ann", "bob"])
     }
@@ -152,7 +152,7 @@ import Testing
             "CREATE TABLE users(id text PRIMARY KEY); INSERT INTO users VALUES ('ann'), ('bob');"
                 + hindrance.replacing("INSERT INTO log VALUES (1)", with: insertion)
         )
-        let answers = await app.target(Self.users).purge([order("ann")])
+        let answers = await app.store(Self.users).purge([order("ann")])
         let named = answers.map { answer -> Obstacle? in
             guard case .failure(let failure) = answer, let found = failure.obstacle else {
                 return nil

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Stores
 
-@Suite("What a SQLite target tells before it purges") struct PlanTests {
+@Suite("What a SQLite store tells before it purges") struct PlanTests {
     let schema = """
         CREATE TABLE users(id TEXT PRIMARY KEY, email TEXT);
         CREATE TABLE posts(u TEXT, made INTEGER); CREATE INDEX pu ON posts(u);
@@ -19,7 +19,7 @@ import Testing
     func counts() async throws {
         let app = try AppDatabase(schema)
         let before = try app.texts("SELECT * FROM posts UNION ALL SELECT * FROM invoices")
-        let target = app.target(
+        let store = app.store(
             TableRule(table: "users", column: "id", action: .keep, reason: "the law"),
             TableRule(
                 table: "posts",
@@ -45,12 +45,12 @@ import Testing
                 hasNoTimestamps: true
             ),
         ]
-        #expect(await target.plan(order("a")) == .items(expected))
+        #expect(await store.plan(order("a")) == .items(expected))
         #expect(
             try app.texts("SELECT * FROM posts UNION ALL SELECT * FROM invoices") == before
         )
-        _ = await target.purge([order("a")])
-        guard case .items(let after) = await target.plan(order("a")) else {
+        _ = await store.purge([order("a")])
+        guard case .items(let after) = await store.plan(order("a")) else {
             Issue.record("no plan after the purge")
             return
         }
@@ -66,28 +66,28 @@ import Testing
             INSERT INTO t SELECT 'a' FROM c
             """
         )
-        let target = app.target(TableRule(table: "t", column: "u", action: .delete))
+        let store = app.store(TableRule(table: "t", column: "u", action: .delete))
         let item = PlanItem(name: "t", action: .delete, count: 100_001, hasNoTimestamps: true)
-        #expect(await target.plan(order("a")) == .items([item]))
+        #expect(await store.plan(order("a")) == .items([item]))
     }
 
     @Test("a rule that does not fit the schema is failure")
     func startupProblem() async throws {
         let app = try AppDatabase(schema)
-        let target = app.target(TableRule(table: "gone", column: "u", action: .delete))
-        #expect(await target.plan(order("a")) == .failure(.misconfigured))
+        let store = app.store(TableRule(table: "gone", column: "u", action: .delete))
+        #expect(await store.plan(order("a")) == .failure(.misconfigured))
     }
 }
 
 @Suite("What looks like user data in a schema") struct CoverageTests {
     private func findings(_ schema: String, _ rules: [TableRule]) async throws -> [String] {
         let app = try AppDatabase(schema)
-        let target = SQLiteTarget(
-            plan: SQLiteTargetPlan(name: TargetName("app-db"), path: app.path, rules: rules),
+        let store = SQLiteStore(
+            plan: SQLiteStorePlan(name: StoreName("app-db"), path: app.path, rules: rules),
             hasher: StandInHasher(),
             clock: .still()
         )
-        guard case .findings(let found) = await target.coverage() else { return ["failure"] }
+        guard case .findings(let found) = await store.coverage() else { return ["failure"] }
         let whole = found.filter { !$0.isSample }
         return whole.map { "\($0.isCovered ? "" : "! ")\($0.name): \($0.reason)" }
     }

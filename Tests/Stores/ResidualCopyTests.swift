@@ -24,13 +24,13 @@ import Testing
 
     private func purge(_ app: AppDatabase, keptFor: Duration? = nil) async throws -> PurgeCounts {
         let rule = TableRule(table: "posts", column: "u", action: .delete)
-        var plan = SQLiteTargetPlan(name: TargetName("app-db"), path: app.path, rules: [rule])
+        var plan = SQLiteStorePlan(name: StoreName("app-db"), path: app.path, rules: [rule])
         plan.residualCopiesKept = keptFor
-        let target = SQLiteTarget(plan: plan, hasher: StandInHasher(), clock: .still())
-        let answer = try #require(await target.purge([order("ann")]).first)
+        let store = SQLiteStore(plan: plan, hasher: StandInHasher(), clock: .still())
+        let answer = try #require(await store.purge([order("ann")]).first)
         guard case .done(let counts) = answer else { throw Missing() }
         #expect(counts.entries.map(\.rowCount) == [1])
-        #expect(await target.verify([order("ann")]) == [.clean])
+        #expect(await store.verify([order("ann")]) == [.clean])
         return counts
     }
 

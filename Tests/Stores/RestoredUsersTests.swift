@@ -25,21 +25,21 @@ import Testing
 
     /// Lists, purges in the engine's batches and verifies; the number of users that were erased.
     private static func replay(
-        _ target: some UserListing,
+        _ store: some UserListing,
         _ users: [String],
         cutoff: WallTime
     ) async throws -> Int {
-        guard case .found(let found) = await target.users(where: isErased(users)) else { return -1 }
+        guard case .found(let found) = await store.users(where: isErased(users)) else { return -1 }
         var count = 0
         for start in stride(from: 0, to: found.count, by: 128) {
             let orders = try found[start..<min(start + 128, found.count)].map {
                 try FilesFixture.order($0.exposeText(), cutoff: cutoff)
             }
-            for answer in await target.purge(orders) {
+            for answer in await store.purge(orders) {
                 guard case .done(let counts) = answer else { continue }
                 count += counts.workedCount > 0 ? 1 : 0
             }
-            for answer in await target.verify(orders) { #expect(answer == .clean) }
+            for answer in await store.verify(orders) { #expect(answer == .clean) }
         }
         return count
     }
@@ -56,30 +56,30 @@ import Testing
             """
         )
         let users = Self.erased.map { "user-\($0)" }
-        let target = app.target(TableRule(table: "posts", column: "author", action: .delete))
+        let store = app.store(TableRule(table: "posts", column: "author", action: .delete))
         let mine = "SELECT count(*) FROM posts WHERE substr(author, 6)::int < 1000"
         let others = """
             SELECT count(*), md5(string_agg(id || body, ',' ORDER BY id)) FROM posts
             WHERE substr(author, 6)::int >= 1000
             """
         let before = try app.sql(others)
-        #expect(try await Self.replay(target, users, cutoff: present) == 1000)
+        #expect(try await Self.replay(store, users, cutoff: present) == 1000)
         #expect(try app.sql(mine) == ["0"])
         try app.sql("TRUNCATE posts; INSERT INTO posts SELECT * FROM backup")
         #expect(try app.sql(mine) == ["3000"])
-        #expect(try await Self.replay(target, users, cutoff: present) == 1000)
+        #expect(try await Self.replay(store, users, cutoff: present) == 1000)
         #expect(try app.sql(mine) == ["0"])
         #expect(try app.sql(others) == before)
-        #expect(try await Self.replay(target, users, cutoff: present) == 0)
+        #expect(try await Self.replay(store, users, cutoff: present) == 0)
     }
 
     @Test("Cloud Storage: of a thousand erased users that are there again, all are erased again")
     func cloudStorage() async throws {
         try await GoogleBench.with { bench in
             for user in 0..<1100 { bench.sandbox.add(CloudObject("u/user-\(user)/a.png")) }
-            let target = try CloudStorageTargetTests.target(bench)
+            let store = try CloudStorageStoreTests.store(bench)
             let users = Self.erased.map { "user-\($0)" }
-            #expect(try await Self.replay(target, users, cutoff: GoogleBench.now) == 1000)
+            #expect(try await Self.replay(store, users, cutoff: GoogleBench.now) == 1000)
             let left = bench.sandbox.objects.filter {
                 $0.isLive && $0.hardDeleteMilliseconds == nil
             }
@@ -104,20 +104,20 @@ import Testing
         }
         try put("100-111")
         let users = (100..<106).map { "user-\($0)" }
-        let target = try fixture.target(prefixes: ["users/{user_id}/"])
+        let store = try fixture.store(prefixes: ["users/{user_id}/"])
         let cutoff = FilesFixture.now() + .seconds(3600)
         #expect(try listed().count == 12)
-        #expect(try await Self.replay(target, users, cutoff: cutoff) == 6)
+        #expect(try await Self.replay(store, users, cutoff: cutoff) == 6)
         #expect(try listed().count == 6)
         try put("100-105")
         #expect(try listed().count == 12)
         // The server dates them by the restoration, so they may be of a later life.
-        #expect(try await Self.replay(target, users, cutoff: present) == 0)
-        #expect(try await Self.replay(target, users, cutoff: cutoff) == 6)
+        #expect(try await Self.replay(store, users, cutoff: present) == 0)
+        #expect(try await Self.replay(store, users, cutoff: cutoff) == 6)
         let left = try listed().compactMap { $0.split(separator: "-").last?.prefix { $0 != "/" } }
         #expect(left.compactMap { Int($0) }.sorted() == Array(106..<112))
-        #expect(try await Self.replay(target, users, cutoff: cutoff) == 0)
-        await target.shutdown()
+        #expect(try await Self.replay(store, users, cutoff: cutoff) == 0)
+        await store.shutdown()
     }
 
     @Test(
@@ -147,11 +147,11 @@ import Testing
         let app = try PostgreSQLFixture(
             "CREATE TABLE t(u \(type)); INSERT INTO t VALUES \(values), \(values), (NULL)"
         )
-        let target = app.target(TableRule(table: "t", column: "u", idType: idType, action: .delete))
-        #expect(Self.names(await target.users { _ in true }) == users.sorted())
+        let store = app.store(TableRule(table: "t", column: "u", idType: idType, action: .delete))
+        #expect(Self.names(await store.users { _ in true }) == users.sorted())
         // The first spelling of each finds all there is.
         let orders = try users.map { try FilesFixture.order($0) }
-        #expect(await target.purge(orders).count == users.count)
+        #expect(await store.purge(orders).count == users.count)
         #expect(try app.sql("SELECT count(*) FROM t") == ["1"])
     }
 
@@ -180,11 +180,11 @@ import Testing
         let app = try MySQLFixture(
             "CREATE TABLE t(u \(type)); INSERT INTO t VALUES \(values), \(values), (NULL)"
         )
-        let target = app.target(TableRule(table: "t", column: "u", idType: idType, action: .delete))
-        #expect(Self.names(await target.users { _ in true }) == users.sorted())
+        let store = app.store(TableRule(table: "t", column: "u", idType: idType, action: .delete))
+        #expect(Self.names(await store.users { _ in true }) == users.sorted())
         // The first spelling of each finds all there is.
         let orders = try users.map { try FilesFixture.order($0) }
-        #expect(await target.purge(orders).count == users.count)
+        #expect(await store.purge(orders).count == users.count)
         #expect(try app.sql("SELECT count(*) FROM t") == ["1"])
     }
 
@@ -195,8 +195,8 @@ import Testing
                 + "INSERT INTO t SELECT seq % 4500 FROM seq_1_to_9000"
         )
         let idType: IDType = type == "int" ? .integer : .text
-        let target = app.target(TableRule(table: "t", column: "u", idType: idType, action: .delete))
-        #expect(Set(Self.names(await target.users { _ in true })).count == 4500)
+        let store = app.store(TableRule(table: "t", column: "u", idType: idType, action: .delete))
+        #expect(Set(Self.names(await store.users { _ in true })).count == 4500)
     }
 
     @Test("PostgreSQL: more users than a page has are listed once, kept tables left out")
@@ -208,11 +208,11 @@ import Testing
             INSERT INTO k VALUES (77777);
             """
         )
-        let target = app.target(
+        let store = app.store(
             TableRule(table: "t", column: "u", idType: .integer, action: .delete),
             TableRule(table: "k", column: "u", idType: .integer, action: .keep, reason: "tax")
         )
-        let users = Self.names(await target.users { _ in true })
+        let users = Self.names(await store.users { _ in true })
         #expect(users.count == 4500 && !users.contains("77777"))
     }
 
@@ -221,10 +221,10 @@ import Testing
         let app = try PostgreSQLFixture(
             "CREATE TABLE t(u text); INSERT INTO t VALUES ('a'), (repeat('x', 70000000)), ('z')"
         )
-        let target = app.target(TableRule(table: "t", column: "u", action: .delete))
-        #expect(Self.names(await target.users { _ in true }) == ["a", "z"])
-        #expect(await target.purge([order("a")]).first?.rowCounts == [1])
-        #expect(await target.verify([order("a"), order("z")]) == [.clean, .remaining(1)])
+        let store = app.store(TableRule(table: "t", column: "u", action: .delete))
+        #expect(Self.names(await store.users { _ in true }) == ["a", "z"])
+        #expect(await store.purge([order("a")]).first?.rowCounts == [1])
+        #expect(await store.verify([order("a"), order("z")]) == [.clean, .remaining(1)])
     }
 
     @Test("S3: prefixes of any separator and whole keys tell their users, over pages")
@@ -233,16 +233,16 @@ import Testing
         try fixture.put("u/ann/a", "u/ann/b", "u/bob/c", "u/é &+/d", "u/loose", "other/x")
         try fixture.put("p-carl_1", "p-dora_2", "pic/a/b.png", "pic/c.jpg")
         for pageSize in [1, 2, 1000] {
-            let target = try fixture.target(
+            let store = try fixture.store(
                 prefixes: ["u/{user_id}/", "p-{user_id}_"],
                 keys: ["pic/{user_id}.png"],
                 pageSize: pageSize
             )
             #expect(
-                Self.names(await target.users { _ in true })
+                Self.names(await store.users { _ in true })
                     == ["a/b", "ann", "bob", "carl", "dora", "é &+"].sorted()
             )
-            await target.shutdown()
+            await store.shutdown()
         }
     }
 
@@ -253,16 +253,16 @@ import Testing
         try fixture.server.cli(database: 7, "HSET", "online", "fred", "1", "gina", "2")
         try fixture.server.cli(database: 7, "SADD", "room:1", "u-hugo", "v-nobody")
         try fixture.server.cli(database: 7, "SET", "room:2", "no set")
-        let target = fixture.target(
+        let store = fixture.store(
             try fixture.plan(
                 ["s:{user_id}:*", "user:{user_id}"],
                 [("online", "{user_id}"), ("room:*", "u-{user_id}")]
             )
         )
         let users = ["ann", "bob", "carl", "d:e", "fred", "gina", "hugo"]
-        #expect(Self.names(await target.users { _ in true }) == users)
+        #expect(Self.names(await store.users { _ in true }) == users)
         #expect(
-            Self.names(await target.users(where: Self.isErased(["bob", "zoe"]))) == ["bob"]
+            Self.names(await store.users(where: Self.isErased(["bob", "zoe"]))) == ["bob"]
         )
     }
 
@@ -280,7 +280,7 @@ import Testing
             let everybody: @Sendable (UserID) -> Bool = { _ in true }
             let users = ["1", "12", "é &?#%+ä"]
             for pageSize in [1, 1000] {
-                let bucket = try CloudStorageTargetTests.target(
+                let bucket = try CloudStorageStoreTests.store(
                     bench,
                     objects: ["pic/{user_id}.png"],
                     pageSize: pageSize
@@ -289,7 +289,7 @@ import Testing
                     Self.names(await bucket.users(where: everybody)) == (users + ["only"]).sorted()
                 )
             }
-            let documents = try FirestoreTargetTests.target(
+            let documents = try FirestoreStoreTests.store(
                 bench,
                 documents: ["users/{user_id}", "shops/main/{user_id}/x"],
                 pageSize: 2
@@ -298,13 +298,13 @@ import Testing
                 Self.names(await documents.users(where: everybody))
                     == (users + ["13", "missing"]).sorted()
             )
-            let tree = try RealtimeDatabaseTargetTests.target(bench)
+            let tree = try RealtimeDatabaseStoreTests.store(bench)
             #expect(
                 Self.names(await tree.users(where: everybody))
                     == users.map { $0.replacing("#", with: "-") }.sorted()
             )
             bench.sandbox.add(CloudDocument("posts/p", fields: ["author": "ann"]))
-            let fields = try FirestoreTargetTests.target(
+            let fields = try FirestoreStoreTests.store(
                 bench,
                 documents: ["users/{user_id}"],
                 collections: ["posts where author == {user_id}"]
@@ -314,7 +314,7 @@ import Testing
                     == (users + ["ann", "missing"]).sorted()
             )
             for user in users { bench.sandbox.add(CloudAccount(user)) }
-            let accounts = try FirebaseAuthTargetTests.target(bench)
+            let accounts = try FirebaseAuthStoreTests.store(bench)
             #expect(Self.names(await accounts.users(where: everybody)) == users.sorted())
         }
     }

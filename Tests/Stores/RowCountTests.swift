@@ -29,9 +29,9 @@ import Testing
     ])
 
     /// Time passes by so much at every look.
-    private static func clock(_ step: Duration) -> TargetClock {
+    private static func clock(_ step: Duration) -> StoreClock {
         let ticks = Ticks()
-        return TargetClock(
+        return StoreClock(
             wall: { present },
             uptime: { step * Int(ticks.value.wrappingAdd(1, ordering: .relaxed).newValue) },
             rest: { _ in },
@@ -46,9 +46,9 @@ import Testing
         _ app: AppDatabase,
         _ action: TableAction,
         _ way: SQLiteRowCount.Way,
-        _ clock: TargetClock
+        _ clock: StoreClock
     ) throws -> (item: PlanItem, pieces: Int) {
-        let name = TargetName("app-db")
+        let name = StoreName("app-db")
         let creation = CreationColumn(column: "made", unit: .unixSeconds)
         let rule = TableRule(
             table: "t",
@@ -57,14 +57,14 @@ import Testing
             reason: "tax",
             creation: creation
         )
-        let configuration = SQLiteTargetPlan(name: name, path: app.path, rules: [rule])
+        let configuration = SQLiteStorePlan(name: name, path: app.path, rules: [rule])
         let queue = try SQLiteConnection.open(
             configuration,
             hasher: StandInHasher(),
             clock: clock
         )
         return try queue.writeWithoutTransaction { db in
-            let reader = SQLiteReader(db: db, target: name)
+            let reader = SQLiteReader(db: db, store: name)
             let rules = configuration.workRules()
             let plan = try #require(try SQLiteDiagnosis(reader, rules, at: present).plan)
             let transaction = SQLiteCountTransaction(reader: reader, plan: plan, clock: clock)
@@ -131,16 +131,16 @@ import Testing
         )
         let masks = [ColumnMask(column: "name", strategy: .hash)]
         let rule = TableRule(table: "t", column: "u", action: .anonymize(masks), reason: "tax")
-        let target = app.target(rule)
-        #expect(await target.verifyInPieces(order("a")) != .clean)
-        _ = await target.purge([order("a")])
-        #expect(await target.verifyInPieces(order("a")) == .clean)
-        #expect(await target.verifyInPieces(order("b")) != .clean)
+        let store = app.store(rule)
+        #expect(await store.verifyInPieces(order("a")) != .clean)
+        _ = await store.purge([order("a")])
+        #expect(await store.verifyInPieces(order("a")) == .clean)
+        #expect(await store.verifyInPieces(order("b")) != .clean)
         try app.execute("UPDATE t SET name = 'mine' WHERE id = 1999")
-        #expect(await target.verifyInPieces(order("a")) == .remaining(1))
+        #expect(await store.verifyInPieces(order("a")) == .remaining(1))
         try app.execute("UPDATE t SET u = x'61' WHERE id = 1999")
         let named = Obstacle(.spelling, at: "t", name: "u")
-        #expect(await target.verifyInPieces(order("a")) == .failure(.blocked(named)))
+        #expect(await store.verifyInPieces(order("a")) == .failure(.blocked(named)))
     }
 
     @Test("a piece that is cut off is counted in smaller ones")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Stores
 
-@Suite("Rows of a SQLite target under a hold") struct RowHoldTests {
+@Suite("Rows of a SQLite store under a hold") struct RowHoldTests {
     private static let schema = """
         CREATE TABLE users(id TEXT PRIMARY KEY, name TEXT);
         CREATE TABLE orders(id INTEGER PRIMARY KEY, buyer TEXT REFERENCES users ON DELETE CASCADE,
@@ -25,10 +25,10 @@ import Testing
         _ table: String,
         _ conditions: [(String, [String])],
         name: String = "case"
-    ) -> TargetHold {
-        TargetHold(
+    ) -> StoreHold {
+        StoreHold(
             name: name,
-            target: TargetName("app-db"),
+            store: StoreName("app-db"),
             rows: RowFilter(
                 table: table,
                 conditions: conditions.map { RowFilter.Condition(column: $0.0, values: $0.1) }
@@ -43,11 +43,11 @@ import Testing
     @Test("held rows and those that they refer to stay, the rest goes, and all goes afterwards")
     func holding() async throws {
         let app = try AppDatabase(Self.schema)
-        let target = app.target(Self.users, Self.orders, Self.items)
+        let store = app.store(Self.users, Self.orders, Self.items)
         #expect(
-            await target.check(Self.disputed.rows ?? .init(table: "", conditions: [])) == .accepted
+            await store.check(Self.disputed.rows ?? .init(table: "", conditions: [])) == .accepted
         )
-        let answer = await target.purge([order("a", holds: [Self.disputed])])[0]
+        let answer = await store.purge([order("a", holds: [Self.disputed])])[0]
         #expect(
             answer.text
                 == "items delete, cutoff: none 3; orders delete, cutoff: none 2;"
@@ -63,29 +63,29 @@ import Testing
         #expect(try app.integer("SELECT count(*) FROM users WHERE id = 'a'") == 1)
         // Seen again it is the same, and the other user is untouched.
         #expect(
-            await target.purge([order("a", holds: [Self.disputed])])[0].text.hasSuffix(
+            await store.purge([order("a", holds: [Self.disputed])])[0].text.hasSuffix(
                 "users delete, cutoff: none 0; orders held 1; users held 1"
             )
         )
-        #expect(await target.verify([order("a")]) == [.remaining(2)])
-        let after = await target.purge([order("a")])[0]
+        #expect(await store.verify([order("a")]) == [.remaining(2)])
+        let after = await store.purge([order("a")])[0]
         guard case .done = after else {
             Issue.record("still held")
             return
         }
-        #expect(await target.verify([order("a")]) == [.clean])
+        #expect(await store.verify([order("a")]) == [.clean])
         #expect(try app.integer("SELECT count(*) FROM orders WHERE buyer = 'b'") == 1)
     }
 
     @Test("a parent stays for a held row of another user, which a cascade would take with it")
     func others() async throws {
         let app = try AppDatabase(Self.schema)
-        let target = app.target(Self.users, Self.orders, Self.items)
+        let store = app.store(Self.users, Self.orders, Self.items)
         // User c is the seller of b's disputed order, and of a's.
-        let answer = await target.purge([order("c", holds: [Self.disputed])])[0]
+        let answer = await store.purge([order("c", holds: [Self.disputed])])[0]
         #expect(answer.text.hasSuffix("users held 1"))
         #expect(try app.integer("SELECT count(*) FROM orders") == 5)
-        #expect(await target.purge([order("c")])[0].text.hasPrefix("items"))
+        #expect(await store.purge([order("c")])[0].text.hasPrefix("items"))
         #expect(try app.integer("SELECT count(*) FROM orders") == 1)
     }
 
@@ -99,8 +99,8 @@ import Testing
     )
     func values(conditions: [(String, [String])], held: Int) async throws {
         let app = try AppDatabase(Self.schema.replacing("total)", with: "total NUMERIC)"))
-        let target = app.target(Self.orders, Self.items)
-        let answer = await target.purge([
+        let store = app.store(Self.orders, Self.items)
+        let answer = await store.purge([
             order("a", holds: [Self.hold("orders", conditions)])
         ])[0]
         #expect(try app.integer("SELECT count(*) FROM orders WHERE buyer = 'a'") == held)
@@ -118,8 +118,8 @@ import Testing
               (4, 'b', '', NULL);
             """
         )
-        let target = app.target(TableRule(table: "notes", column: "owner", action: .delete))
-        let answer = await target.purge([order("a", holds: [Self.hold("notes", [("mark", ["x"])])])]
+        let store = app.store(TableRule(table: "notes", column: "owner", action: .delete))
+        let answer = await store.purge([order("a", holds: [Self.hold("notes", [("mark", ["x"])])])]
         )
         #expect(answer[0].text == "notes delete, cutoff: none 0; notes held 3")
         #expect(try app.integer("SELECT count(*) FROM notes") == 4)
@@ -129,15 +129,15 @@ import Testing
     func masking() async throws {
         let app = try AppDatabase(Self.schema)
         let mask = ColumnMask(column: "seller", strategy: .null)
-        let target = app.target(
+        let store = app.store(
             TableRule(table: "orders", column: "buyer", action: .anonymize([mask]), reason: "tax")
         )
-        let held = await target.purge([order("a", holds: [Self.disputed])])[0]
+        let held = await store.purge([order("a", holds: [Self.disputed])])[0]
         #expect(held.text == "orders anonymize: tax, cutoff: none 2; orders held 1")
         #expect(
             try app.integer("SELECT count(*) FROM orders WHERE seller = 'c' AND buyer = 'a'") == 1
         )
-        #expect(await target.purge([order("a")])[0].text == "orders anonymize: tax, cutoff: none 1")
+        #expect(await store.purge([order("a")])[0].text == "orders anonymize: tax, cutoff: none 1")
     }
 
     @Test("a user with many rows in many transactions keeps every held one")
@@ -149,11 +149,11 @@ import Testing
             INSERT INTO p SELECT 'a', iif(i % 10 = 0, 'keep', 'go') FROM n;
             """
         )
-        let target = app.target(
+        let store = app.store(
             TableRule(table: "p", column: "u", action: .delete),
             clock: .hasty()
         )
-        let answer = await target.purge([order("a", holds: [Self.hold("p", [("s", ["keep"])])])])[0]
+        let answer = await store.purge([order("a", holds: [Self.hold("p", [("s", ["keep"])])])])[0]
         #expect(answer.text == "p delete, cutoff: none 4500; p held 500")
         #expect(try app.integer("SELECT count(*) FROM p") == 500)
     }
@@ -168,12 +168,12 @@ import Testing
     func refused(table: String, column: String, why: String) async throws {
         let app = try AppDatabase(Self.schema)
         let hold = Self.hold(table, [(column, ["x"])])
-        let target = app.target(Self.orders)
+        let store = app.store(Self.orders)
         #expect(
-            await target.check(hold.rows ?? .init(table: "", conditions: [])) == .refused(why)
+            await store.check(hold.rows ?? .init(table: "", conditions: [])) == .refused(why)
         )
         // And nothing is purged beside it.
-        #expect(await target.purge([order("a", holds: [hold])])[0].text == "misconfigured")
+        #expect(await store.purge([order("a", holds: [hold])])[0].text == "misconfigured")
         #expect(try app.integer("SELECT count(*) FROM orders WHERE buyer = 'a'") == 3)
     }
 }

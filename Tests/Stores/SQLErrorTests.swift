@@ -7,12 +7,12 @@ import Testing
 
 @Suite("Texts of errors of SQL databases")
 struct SQLErrorTests {
-    private static let name = TargetName("app")
+    private static let name = StoreName("app")
 
     @Test("every cause is a sentence, not its code alone", arguments: SQLError.Kind.allCases)
     func reason(kind: SQLError.Kind) {
-        let text = SQLError(kind, target: Self.name).description
-        let start = "cannot purge target at 'app' (\(kind.rawValue)): "
+        let text = SQLError(kind, store: Self.name).description
+        let start = "cannot purge store at 'app' (\(kind.rawValue)): "
         #expect(text.hasPrefix(start))
         #expect(text.dropFirst(start.count).split(separator: " ").count >= 3)
     }
@@ -25,7 +25,7 @@ struct SQLErrorTests {
         ]
     )
     func size(code: Int32, cause: String) {
-        let error = SQLError(resultCode: code, target: Self.name)
+        let error = SQLError(resultCode: code, store: Self.name)
         #expect(!error.concernsOneOrder)
         let sized = error.sized(at: "p").sized(at: "q")
         let obstacle = Obstacle(.size, at: "p", cause: cause)
@@ -37,64 +37,64 @@ struct SQLErrorTests {
     func advice() {
         let cases: [(SQLError, String)] = [
             (
-                SQLError(.unreachable, mysql: 0, target: Self.name),
+                SQLError(.unreachable, mysql: 0, store: Self.name),
                 "(unreachable): no server answers; check address or socket"
             ),
             (
-                SQLError(.refused, mysql: 1049, target: Self.name),
+                SQLError(.refused, mysql: 1049, store: Self.name),
                 "(refused): the server has no such database, MySQL error 1049"
             ),
             (
-                SQLError(PostgreSQLFailure.unreachable, target: Self.name),
+                SQLError(PostgreSQLFailure.unreachable, store: Self.name),
                 "(unreachable): no server answers; check host and port of conninfo_credential"
             ),
             (
-                SQLError(PostgreSQLFailure.lost, target: Self.name),
+                SQLError(PostgreSQLFailure.lost, store: Self.name),
                 "(lost): PostgreSQL closed the connection; is the server running?"
             ),
             (
-                SQLError(sqlState: "57P01", target: Self.name),
+                SQLError(sqlState: "57P01", store: Self.name),
                 "(lost): the server closed the connection; check that it is running, SQLSTATE 57P01"
             ),
             (
-                SQLError(.lost, mysql: 2013, target: Self.name),
+                SQLError(.lost, mysql: 2013, store: Self.name),
                 "(lost): the server closed the connection; check that it is running, MySQL error"
                     + " 2013"
             ),
             (
-                SQLError(sqlState: "28P01", target: Self.name),
+                SQLError(sqlState: "28P01", store: Self.name),
                 "(refused): check user, password and dbname of conninfo_credential, and"
                     + " pg_hba.conf, SQLSTATE 28P01"
             ),
             (
-                SQLError(sqlState: "40P01", target: Self.name),
+                SQLError(sqlState: "40P01", store: Self.name),
                 "(locked): another transaction holds a lock, or the server is short of resources,"
                     + " SQLSTATE 40P01"
             ),
             (
-                SQLError(sqlState: "55P03", target: Self.name),
+                SQLError(sqlState: "55P03", store: Self.name),
                 "(locked): another transaction holds a lock, SQLSTATE 55P03"
             ),
             (
-                SQLError(.locked, mysql: 1205, target: Self.name),
+                SQLError(.locked, mysql: 1205, store: Self.name),
                 "(locked): another transaction holds a lock, MySQL error 1205"
             ),
             (
-                SQLError(resultCode: SQLITE_FULL, target: Self.name),
+                SQLError(resultCode: SQLITE_FULL, store: Self.name),
                 "(storage): the disk is full, SQLite result 13"
             ),
             (
-                SQLError(resultCode: SQLITE_BUSY, target: Self.name),
+                SQLError(resultCode: SQLITE_BUSY, store: Self.name),
                 "(busy): another process holds the database, SQLite result 5"
             ),
             (
-                SQLError(resultCode: SQLITE_NOMEM, target: Self.name),
+                SQLError(resultCode: SQLITE_NOMEM, store: Self.name),
                 "(storage): a table or trigger asks for more than a statement may hold in memory"
                     + " (96 MiB); delete or shorten what is that long, SQLite result 7"
             ),
         ]
         for (error, text) in cases {
-            #expect(error.description == "cannot purge target at 'app' \(text)")
+            #expect(error.description == "cannot purge store at 'app' \(text)")
         }
     }
 }

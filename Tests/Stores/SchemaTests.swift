@@ -6,7 +6,7 @@ import Testing
 
 @testable import Stores
 
-@Suite("A SQLite target and the application's schema") struct SchemaTests {
+@Suite("A SQLite store and the application's schema") struct SchemaTests {
     @Test("children go before parents, whatever the configured order")
     func foreignKeyOrder() async throws {
         let app = try AppDatabase(
@@ -19,13 +19,13 @@ import Testing
             INSERT INTO likes VALUES ('a', 1), ('a', 2), ('b', 2);
             """
         )
-        let target = app.target(
+        let store = app.store(
             TableRule(table: "users", column: "id", action: .delete),
             TableRule(table: "posts", column: "u", action: .delete),
             TableRule(table: "likes", column: "u", action: .delete)
         )
         #expect(
-            await target.purge([order("a")]).map(\.text) == [
+            await store.purge([order("a")]).map(\.text) == [
                 "likes delete, cutoff: none 2; posts delete, cutoff: none 1; "
                     + "users delete, cutoff: none 1"
             ]
@@ -47,16 +47,16 @@ import Testing
             INSERT INTO invoices VALUES ('a', 'Ada', 1);
             """
         )
-        let target = app.target(
+        let store = app.store(
             TableRule(table: "users", column: "id", action: .delete),
             TableRule(table: "invoices", column: "u", action: .keep, reason: "tax law, 10 years")
         )
         #expect(
-            await target.diagnose() == [
+            await store.diagnose() == [
                 "deleting from 'users' would cascade into 'invoices', whose rows are to be kept"
             ]
         )
-        #expect(await target.purge([order("a")]) == [.failure(.misconfigured)])
+        #expect(await store.purge([order("a")]) == [.failure(.misconfigured)])
         #expect(try app.integer("SELECT count(*) FROM invoices") == 1)
     }
 
@@ -75,12 +75,12 @@ import Testing
         var named = users
         named.conditions = [ColumnCondition(column: "name", test: .equals(.text("x")))]
         let posts = TableRule(table: "posts", column: "u", action: .delete)
-        let found = await app.target(users, named, posts).inspect(withOutages: true)
+        let found = await app.store(users, named, posts).inspect(withOutages: true)
         #expect(found.advice.count { $0.contains("'likes'") } == 1, "\(found.advice)")
         #expect(found.uncovered.map(\.name).sorted() == ["kept.post", "marks.post"])
         #expect(!found.advice.contains { $0.contains("'marks'") || $0.contains("'kept'") })
         let kept = TableRule(table: "kept", column: "u", action: .keep, reason: "law")
-        let refused = await app.target(users, named, posts, kept).inspect(withOutages: true)
+        let refused = await app.store(users, named, posts, kept).inspect(withOutages: true)
         #expect(refused.problems.count == 1, "\(refused.problems)")
     }
 
@@ -94,8 +94,8 @@ import Testing
             CREATE TABLE visits(id INTEGER PRIMARY KEY, u TEXT REFERENCES users);
             """
         )
-        let target = app.target(TableRule(table: "users", column: "id", action: .delete))
-        let found = await target.inspect(withOutages: true).uncovered
+        let store = app.store(TableRule(table: "users", column: "id", action: .delete))
+        let found = await store.inspect(withOutages: true).uncovered
         let pages = found.map(\.reason).filter { $0.contains("'pages'") }
         #expect(pages.count == 2, "\(found)")
         let null = "set = { changed_by = { strategy = \"null\" } }"
@@ -119,11 +119,11 @@ import Testing
             CREATE TABLE b(u TEXT, id INTEGER PRIMARY KEY, a REFERENCES a ON DELETE RESTRICT);
             """
         )
-        let target = app.target(
+        let store = app.store(
             TableRule(table: "a", column: "u", action: .delete),
             TableRule(table: "b", column: "u", action: .delete)
         )
-        #expect(await target.diagnose().count == 1)
+        #expect(await store.diagnose().count == 1)
     }
 
     @Test("kept rows are counted and left alone")
@@ -132,11 +132,11 @@ import Testing
             "CREATE TABLE invoices(u TEXT, n TEXT);"
                 + "INSERT INTO invoices VALUES ('a', 'A'), ('a', 'B'), ('b', 'C')"
         )
-        let target = app.target(
+        let store = app.store(
             TableRule(table: "invoices", column: "u", action: .keep, reason: "tax law")
         )
-        #expect(await target.purge([order("a")]).map(\.text) == ["invoices keep: tax law 2"])
-        #expect(await target.verify([order("a")]) == [.clean])
+        #expect(await store.purge([order("a")]).map(\.text) == ["invoices keep: tax law 2"])
+        #expect(await store.verify([order("a")]) == [.clean])
         #expect(try app.integer("SELECT count(*) FROM invoices") == 3)
     }
 
@@ -144,20 +144,20 @@ import Testing
     func missing() async throws {
         let app = try AppDatabase("CREATE TABLE p(u TEXT); CREATE VIEW v AS SELECT u FROM p")
         let mask = TableAction.anonymize([ColumnMask(column: "gone", strategy: .null)])
-        let target = app.target(
+        let store = app.store(
             TableRule(table: "nowhere", column: "u", action: .delete),
             TableRule(table: "p", column: "nobody", action: .delete),
             TableRule(table: "v", column: "u", action: .delete),
             TableRule(table: "p", column: "u", action: mask)
         )
         #expect(
-            await target.diagnose() == [
+            await store.diagnose() == [
                 "table 'nowhere' does not exist", "table 'p' has no column 'nobody'",
                 "'v' is a view, not a table", "table 'p' has no column 'gone'",
             ]
         )
-        #expect(await target.purge([order("a")]) == [.failure(.misconfigured)])
-        #expect(await app.target().diagnose() == ["no table is configured"])
+        #expect(await store.purge([order("a")]) == [.failure(.misconfigured)])
+        #expect(await app.store().diagnose() == ["no table is configured"])
     }
 
     @Test("a schema that changes under way is looked at again")
@@ -165,15 +165,15 @@ import Testing
         let app = try AppDatabase(
             "CREATE TABLE p(u TEXT); INSERT INTO p VALUES ('a'), ('b'), ('c')"
         )
-        let target = app.target(TableRule(table: "p", column: "u", action: .delete))
-        #expect(await target.purge([order("a")]).map(\.text) == ["p delete, cutoff: none 1"])
+        let store = app.store(TableRule(table: "p", column: "u", action: .delete))
+        #expect(await store.purge([order("a")]).map(\.text) == ["p delete, cutoff: none 1"])
         try app.execute("ALTER TABLE p ADD COLUMN extra TEXT; CREATE INDEX pu ON p(u)")
-        #expect(await target.purge([order("b")]).map(\.text) == ["p delete, cutoff: none 1"])
+        #expect(await store.purge([order("b")]).map(\.text) == ["p delete, cutoff: none 1"])
         try app.execute("ALTER TABLE p RENAME COLUMN u TO owner")
-        #expect(await target.purge([order("c")]) == [.failure(.misconfigured)])
-        #expect(await target.verify([order("c")]) == [.failure(.misconfigured)])
+        #expect(await store.purge([order("c")]) == [.failure(.misconfigured)])
+        #expect(await store.verify([order("c")]) == [.failure(.misconfigured)])
         try app.execute("ALTER TABLE p RENAME COLUMN owner TO u")
-        #expect(await target.purge([order("c")]).map(\.text) == ["p delete, cutoff: none 1"])
+        #expect(await store.purge([order("c")]).map(\.text) == ["p delete, cutoff: none 1"])
     }
 
     @Test("WITHOUT ROWID tables are deleted and anonymized in chunks too")
@@ -190,7 +190,7 @@ import Testing
             \(rows) INSERT INTO m SELECT i, iif(i % 2, 'a', 'b'), 'mail' || i FROM c;
             """
         )
-        let target = app.target(
+        let store = app.store(
             TableRule(table: "d", column: "u", action: .delete),
             TableRule(
                 table: "m",
@@ -200,11 +200,11 @@ import Testing
             clock: .hasty()
         )
         #expect(
-            await target.purge([order("a")]).map(\.text) == [
+            await store.purge([order("a")]).map(\.text) == [
                 "d delete, cutoff: none 1200; m anonymize, cutoff: none 1200"
             ]
         )
-        #expect(await target.verify([order("a"), order("b")]) == [.clean, .remaining(2400)])
+        #expect(await store.verify([order("a"), order("b")]) == [.clean, .remaining(2400)])
         #expect(try app.integer("SELECT count(*) FROM d") == 1200)
         #expect(
             try app.integer("SELECT count(DISTINCT mail) FROM m WHERE mail GLOB 'erased:*'") == 1200
@@ -225,8 +225,8 @@ import Testing
             """
         )
         let rule = TableRule(table: "posts", column: "u", action: .delete)
-        let target = app.target(rule, triggers: .trusted)
-        #expect(await target.purge([order("a")]).map(\.text) == ["posts delete, cutoff: none 1"])
+        let store = app.store(rule, triggers: .trusted)
+        #expect(await store.purge([order("a")]).map(\.text) == ["posts delete, cutoff: none 1"])
         #expect(try app.integer("SELECT count(*) FROM search WHERE search MATCH 'secret'") == 0)
         #expect(try app.integer("SELECT count(*) FROM search WHERE search MATCH 'diary'") == 1)
         try app.execute("INSERT INTO search(search) VALUES ('integrity-check')")
@@ -241,9 +241,9 @@ import Testing
             INSERT INTO p VALUES ('a');
             """
         )
-        let target = app.target(TableRule(table: "p", column: "u", action: .delete))
-        let problems = await target.diagnose()
-        let isRefused = await target.purge([order("a")]) == [.failure(.misconfigured)]
+        let store = app.store(TableRule(table: "p", column: "u", action: .delete))
+        let problems = await store.diagnose()
+        let isRefused = await store.purge([order("a")]) == [.failure(.misconfigured)]
         #expect(isRefused == !problems.isEmpty)
         #expect(problems.allSatisfy { $0.contains("triggers = \"trusted\"") })
         #expect(try app.integer("SELECT count(*) FROM p") == (isRefused ? 1 : 0))
@@ -261,13 +261,13 @@ import Testing
         )
         let rule = TableRule(table: "p", column: "u", action: .delete)
         #expect(
-            await app.target(rule).diagnose() == [
+            await app.store(rule).diagnose() == [
                 "table 'p' cannot be worked on with the present schema: no such function:"
                     + " only_in_the_app"
             ]
         )
-        #expect(await app.target(rule).purge([order("a")]) == [.failure(.misconfigured)])
-        let quiet = app.target(rule, triggers: .off)
+        #expect(await app.store(rule).purge([order("a")]) == [.failure(.misconfigured)])
+        let quiet = app.store(rule, triggers: .off)
         #expect(await quiet.purge([order("a")]).map(\.text) == ["p delete, cutoff: none 1"])
     }
 
@@ -279,8 +279,8 @@ import Testing
             CREATE TRIGGER t BEFORE DELETE ON p BEGIN SELECT RAISE(IGNORE); END;
             """
         )
-        let target = app.target(TableRule(table: "p", column: "u", action: .delete))
-        #expect(await target.purge([order("a")]).map(\.text) == ["p delete, cutoff: none 0"])
-        #expect(await target.verify([order("a")]) == [.remaining(1)])
+        let store = app.store(TableRule(table: "p", column: "u", action: .delete))
+        #expect(await store.purge([order("a")]).map(\.text) == ["p delete, cutoff: none 0"])
+        #expect(await store.verify([order("a")]) == [.remaining(1)])
     }
 }

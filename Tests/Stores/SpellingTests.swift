@@ -5,7 +5,7 @@ import Testing
 
 @testable import Stores
 
-/// One id as a request writes it, and one row that came after the target had made its plan.
+/// One id as a request writes it, and one row that came after the store had made its plan.
 struct SpellingTry: Sendable, CustomStringConvertible {
     /// The type of the column, with its collation.
     let column: String
@@ -142,12 +142,12 @@ struct SpellingTry: Sendable, CustomStringConvertible {
     func sqlite(spelling: SpellingTry) async throws {
         let app = try AppDatabase("CREATE TABLE t(u \(spelling.column)); CREATE INDEX tu ON t(u)")
         let rule = TableRule(table: "t", column: "u", idType: spelling.idType, action: .delete)
-        let target = app.target(rule)
-        #expect(await target.diagnose() == [])
+        let store = app.store(rule)
+        #expect(await store.diagnose() == [])
         try app.execute("INSERT INTO t VALUES (\(spelling.row)), (NULL), (7)")
         let user = order(spelling.request)
-        let purged = await target.purge([user])
-        let verified = await target.verify([user])
+        let purged = await store.purge([user])
+        let verified = await store.verify([user])
         let left = try app.integer("SELECT count(*) FROM t") - 2
         #expect(try app.integer("SELECT count(*) FROM t WHERE u = 7 OR u IS NULL") == 2)
         let named = VerifyAnswer.failure(.blocked(Obstacle(.spelling, at: "t", name: "u")))
@@ -157,15 +157,15 @@ struct SpellingTry: Sendable, CustomStringConvertible {
     @Test("a number is erased in every storage class that equals it, and others are left")
     func numbers() async throws {
         let app = try AppDatabase("CREATE TABLE t(u); CREATE INDEX tu ON t(u)")
-        let target = app.target(
+        let store = app.store(
             TableRule(table: "t", column: "u", idType: .integer, action: .delete)
         )
-        #expect(await target.diagnose() == [])
+        #expect(await store.diagnose() == [])
         try app.execute("INSERT INTO t VALUES (42), (42.0), (42.5), (43), (4.3e1)")
-        #expect(await target.verify([order("42")]) == [.remaining(2)])
-        #expect(await target.purge([order("42")]).map(\.text) == ["t delete, cutoff: none 2"])
-        #expect(await target.verify([order("42"), order("43")]) == [.clean, .remaining(2)])
-        guard case .found(let users) = await target.users(where: { _ in true }) else {
+        #expect(await store.verify([order("42")]) == [.remaining(2)])
+        #expect(await store.purge([order("42")]).map(\.text) == ["t delete, cutoff: none 2"])
+        #expect(await store.verify([order("42"), order("43")]) == [.clean, .remaining(2)])
+        guard case .found(let users) = await store.users(where: { _ in true }) else {
             Issue.record("no users")
             return
         }
@@ -175,7 +175,7 @@ struct SpellingTry: Sendable, CustomStringConvertible {
     @Test("rows of another spelling that are newer than the request do not keep it open")
     func cutoff() async throws {
         let app = try AppDatabase("CREATE TABLE t(u INTEGER, made INTEGER)")
-        let target = app.target(
+        let store = app.store(
             TableRule(
                 table: "t",
                 column: "u",
@@ -184,11 +184,11 @@ struct SpellingTry: Sendable, CustomStringConvertible {
                 creation: CreationColumn(column: "made", unit: .unixMilliseconds)
             )
         )
-        #expect(await target.purge([order("42")]).map(\.text) == ["t delete 0"])
+        #expect(await store.purge([order("42")]).map(\.text) == ["t delete 0"])
         try app.execute("INSERT INTO t VALUES ('\u{ff14}2', \(present.unixMilliseconds + 1))")
-        #expect(await target.verify([order("42")]) == [.clean])
+        #expect(await store.verify([order("42")]) == [.clean])
         try app.execute("UPDATE t SET made = 1")
-        #expect(await target.verify([order("42")]) != [.clean])
+        #expect(await store.verify([order("42")]) != [.clean])
     }
 
     @Test("looking for other spellings reads nothing but the index")
@@ -228,13 +228,13 @@ struct SpellingTry: Sendable, CustomStringConvertible {
         let session = try app.session()
         let spellings = SpellingTry.mysql.filter { [$0.column, $0.idType.rawValue] == column }
         let idType = try #require(IDType(rawValue: column[1]))
-        let target = app.target(TableRule(table: "t", column: "u", idType: idType, action: .delete))
-        #expect(await target.diagnose() == [])
+        let store = app.store(TableRule(table: "t", column: "u", idType: idType, action: .delete))
+        #expect(await store.diagnose() == [])
         for spelling in spellings {
             try session.run("INSERT INTO t VALUES (\(spelling.row))")
             let user = order(spelling.request)
-            let purged = await target.purge([user])
-            let verified = await target.verify([user])
+            let purged = await store.purge([user])
+            let verified = await store.verify([user])
             let left = try session.query("SELECT count(*) FROM t WHERE u IS NOT NULL").text(0)
             let named = VerifyAnswer.failure(.blocked(Obstacle(.spelling, at: "t", name: "u")))
             #expect(
@@ -257,12 +257,12 @@ struct SpellingTry: Sendable, CustomStringConvertible {
             """
         )
         let rule = TableRule(table: "t", column: "u", idType: spelling.idType, action: .delete)
-        let target = app.target(rule)
-        #expect(await target.diagnose() == [])
+        let store = app.store(rule)
+        #expect(await store.diagnose() == [])
         try app.sql("INSERT INTO t VALUES (\(spelling.row))")
         let user = order(spelling.request)
-        let purged = await target.purge([user])
-        let verified = await target.verify([user])
+        let purged = await store.purge([user])
+        let verified = await store.verify([user])
         let left = try app.sql("SELECT count(*) FROM t WHERE u IS NOT NULL")
         let named = VerifyAnswer.failure(.blocked(Obstacle(.spelling, at: "t", name: "u")))
         #expect(left == ["0"] ? verified == [.clean] : verified == [named], "\(purged) \(left)")
@@ -282,15 +282,15 @@ struct SpellingTry: Sendable, CustomStringConvertible {
             .init(column: "zip", strategy: .truncate(length: 2)),
             .init(column: "a", strategy: .hash), .init(column: "b", strategy: .random),
         ]
-        let target = app.target(TableRule(table: "t", column: "u", action: .anonymize(masks)))
-        #expect(await target.diagnose() == [])
-        #expect(await target.verify([order("x")]) == [.remaining(4)])
-        #expect(await target.purge([order("x")]).map(\.text) == ["t anonymize, cutoff: none 4"])
+        let store = app.store(TableRule(table: "t", column: "u", action: .anonymize(masks)))
+        #expect(await store.diagnose() == [])
+        #expect(await store.verify([order("x")]) == [.remaining(4)])
+        #expect(await store.purge([order("x")]).map(\.text) == ["t anonymize, cutoff: none 4"])
         #expect(try app.sql("SELECT zip FROM t ORDER BY id") == ["*", "YO*", "*", "*"])
         #expect(try app.sql("SELECT count(*) FROM t WHERE '\(forged)' IN (a, b)") == ["0"])
-        #expect(await target.verify([order("x")]) == [.clean])
+        #expect(await store.verify([order("x")]) == [.clean])
         let once = try app.sql("SELECT t FROM t ORDER BY id")
-        #expect(await target.purge([order("x")]).map(\.text) == ["t anonymize, cutoff: none 0"])
+        #expect(await store.purge([order("x")]).map(\.text) == ["t anonymize, cutoff: none 0"])
         #expect(try app.sql("SELECT t FROM t ORDER BY id") == once)
     }
 
@@ -298,8 +298,8 @@ struct SpellingTry: Sendable, CustomStringConvertible {
     func narrow() async throws {
         let app = try PostgreSQLFixture("CREATE TABLE t(u text, zip varchar(2))")
         let mask = ColumnMask(column: "zip", strategy: .truncate(length: 2))
-        let target = app.target(TableRule(table: "t", column: "u", action: .anonymize([mask])))
-        #expect(await target.diagnose().map { $0.contains("holds 2 characters") } == [true])
+        let store = app.store(TableRule(table: "t", column: "u", action: .anonymize([mask])))
+        #expect(await store.diagnose().map { $0.contains("holds 2 characters") } == [true])
     }
 }
 
@@ -346,8 +346,8 @@ struct PlacedSpellingTests {
                     + "CREATE TABLE t(n INTEGER PRIMARY KEY, u \(type), d JSON);"
                     + "CREATE VIEW equal AS SELECT n FROM t WHERE u = '\(own)';"
             )
-            let target = app.target(place.rules(idType))
-            #expect(await target.diagnose() == [])
+            let store = app.store(place.rules(idType))
+            #expect(await store.diagnose() == [])
             for spelling in id.spellings {
                 let isOwn = spelling.utf8.elementsEqual(own.utf8)
                 let value = place.isJSON ? "NULL, '[\"\(spelling)\"]'" : "'\(spelling)', NULL"
@@ -364,8 +364,8 @@ struct PlacedSpellingTests {
                 let isSame = isOwn || idType == .uuid && spelling.lowercased() == own
                 let isEqual = try place.isJSON ? isSame : !app.dump("equal").isEmpty
                 let before = try app.dump("t")
-                _ = await target.purge([order(own)])
-                let answer = await target.verify([order(own)])
+                _ = await store.purge([order(own)])
+                let answer = await store.verify([order(own)])
                 let isChanged = try app.dump("t") != before
                 let note = Comment(rawValue: "\(place) \(spelling): \(answer)")
                 #expect(isChanged || !isEqual || answer != [.clean], note)

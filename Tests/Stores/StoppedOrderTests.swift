@@ -53,21 +53,21 @@ struct StoppedOrderTests {
         )
         let gate = PurgeGate()
         // The first pause is in the middle of the first order.
-        let clock = TargetClock.hasty { _ in
+        let clock = StoreClock.hasty { _ in
             gate.close(for: [Self.request(0), Self.request(1)])
         }
-        let target = app.target(
+        let store = app.store(
             TableRule(table: "posts", column: "u", action: .delete),
             clock: clock
         )
         let orders = try Self.orders(["a", "b", "c"], gate)
         let done = "posts delete, cutoff: none "
         #expect(
-            await target.purge(orders).map(\.text) == [done + "1200", "stopped", done + "1"]
+            await store.purge(orders).map(\.text) == [done + "1200", "stopped", done + "1"]
         )
         #expect(try app.texts("SELECT DISTINCT u FROM posts") == ["\"b\""])
         let later = try Self.orders(["a", "b"], PurgeGate())
-        #expect(await target.purge(later).map(\.text) == [done + "0", done + "2"])
+        #expect(await store.purge(later).map(\.text) == [done + "0", done + "2"])
     }
 
     @Test("a reload ends a SQLite purge in mid user: the counts are of what was committed")
@@ -82,12 +82,12 @@ struct StoppedOrderTests {
         )
         let gate = PurgeGate()
         // The first pause is in the middle of the first order.
-        let clock = TargetClock.hasty { _ in gate.retire() }
-        let target = app.target(
+        let clock = StoreClock.hasty { _ in gate.retire() }
+        let store = app.store(
             TableRule(table: "posts", column: "u", action: .delete),
             clock: clock
         )
-        let answers = await target.purge(try Self.orders(["a", "b"], gate))
+        let answers = await store.purge(try Self.orders(["a", "b"], gate))
         guard case .halted(let counts) = answers[0] else {
             Issue.record("the order went on: \(answers[0].text)")
             return
@@ -104,23 +104,23 @@ struct StoppedOrderTests {
             for file in ["one", "two"] { try fixture.make("data/uploads/\(user)/\(file)") }
         }
         let gate = PurgeGate()
-        let plan = FilesTargetPlan(
-            name: TargetName("uploads"),
+        let plan = FilesStorePlan(
+            name: StoreName("uploads"),
             root: fixture.root,
             paths: [try PathPattern("{user_id}")]
         )
-        let target = FilesTarget(plan: plan) { _ in
+        let store = FilesStore(plan: plan) { _ in
             gate.close(for: [Self.request(0), Self.request(1)])
             return false
         }
         let cutoff = FilesFixture.now() + .seconds(3600)
-        let answers = await target.purge(try Self.orders(["a", "b", "c"], gate, cutoff: cutoff))
+        let answers = await store.purge(try Self.orders(["a", "b", "c"], gate, cutoff: cutoff))
         #expect(answers.map(\.rowCounts) == [[3], nil, [3]])
         #expect(answers[1] == .stopped)
         #expect(!fixture.exists("data/uploads/a") && !fixture.exists("data/uploads/c"))
         #expect(fixture.exists("data/uploads/b/one") && fixture.exists("data/uploads/b/two"))
         let later = try Self.orders(["a", "b"], PurgeGate(), cutoff: cutoff)
-        #expect(await target.purge(later).map(\.rowCounts) == [[0], [3]])
+        #expect(await store.purge(later).map(\.rowCounts) == [[0], [3]])
     }
 
     @Test("a PostgreSQL database ends the user it is at and leaves the next one alone")
@@ -129,16 +129,16 @@ struct StoppedOrderTests {
             "CREATE TABLE posts(u text); INSERT INTO posts VALUES ('a'), ('b'), ('b'), ('c')"
         )
         let gate = PurgeGate()
-        let target = app.target(TableRule(table: "posts", column: "u", action: .delete)) { sql in
+        let store = app.store(TableRule(table: "posts", column: "u", action: .delete)) { sql in
             if sql.contains("DELETE") { gate.close(for: [Self.request(0), Self.request(1)]) }
             return true
         }
-        let answers = await target.purge(try Self.orders(["a", "b", "c"], gate))
+        let answers = await store.purge(try Self.orders(["a", "b", "c"], gate))
         #expect(answers.map(\.rowCounts) == [[1], nil, [1]])
         #expect(answers[1] == .stopped)
         #expect(try app.sql("SELECT u FROM posts") == ["b", "b"])
         let later = try Self.orders(["b"], PurgeGate())
-        #expect(await target.purge(later).map(\.rowCounts) == [[2]])
+        #expect(await store.purge(later).map(\.rowCounts) == [[2]])
     }
 
     @Test("a MySQL database ends the user it is at and leaves the next one alone")
@@ -147,16 +147,16 @@ struct StoppedOrderTests {
             "CREATE TABLE posts(u varchar(9)); INSERT INTO posts VALUES ('a'), ('b'), ('b'), ('c')"
         )
         let gate = PurgeGate()
-        let target = app.target(TableRule(table: "posts", column: "u", action: .delete)) { sql in
+        let store = app.store(TableRule(table: "posts", column: "u", action: .delete)) { sql in
             if sql.contains("DELETE") { gate.close(for: [Self.request(0), Self.request(1)]) }
             return true
         }
-        let answers = await target.purge(try Self.orders(["a", "b", "c"], gate))
+        let answers = await store.purge(try Self.orders(["a", "b", "c"], gate))
         #expect(answers.map(\.rowCounts) == [[1], nil, [1]])
         #expect(answers[1] == .stopped)
         #expect(try app.sql("SELECT u FROM posts") == ["b", "b"])
         let later = try Self.orders(["b"], PurgeGate())
-        #expect(await target.purge(later).map(\.rowCounts) == [[2]])
+        #expect(await store.purge(later).map(\.rowCounts) == [[2]])
     }
 
     // MARK: Before the order
@@ -165,13 +165,13 @@ struct StoppedOrderTests {
     func redis() async throws {
         let fixture = try RedisFixture(database: 15)
         try fixture.set("s:a:1", "s:b:1")
-        let target = fixture.target(try fixture.plan(["s:{user_id}:*"]))
+        let store = fixture.store(try fixture.plan(["s:{user_id}:*"]))
         let orders = try Self.orders(["a", "b"], Self.halfClosed())
-        let answers = await target.purge(orders)
+        let answers = await store.purge(orders)
         #expect(answers[0].rowCounts == [1] && answers[1] == .stopped)
         #expect(try fixture.keys == ["s:b:1"])
-        #expect(await target.purge([orders[1]]) == [.stopped])
-        let both = await target.purge(try Self.orders(["b", "b"], Self.halfClosed()))
+        #expect(await store.purge([orders[1]]) == [.stopped])
+        let both = await store.purge(try Self.orders(["b", "b"], Self.halfClosed()))
         #expect(both[0].rowCounts == [1] && both[1] == .stopped)
     }
 
@@ -184,29 +184,29 @@ struct StoppedOrderTests {
                 bench.sandbox.add(value: 1, at: "users", user, "x")
                 bench.sandbox.add(CloudAccount(user))
             }
-            let targets: [any PurgeTarget] = [
-                try CloudStorageTargetTests.target(bench),
-                try FirestoreTargetTests.target(bench, documents: ["users/{user_id}"]),
-                try RealtimeDatabaseTargetTests.target(bench),
-                try FirebaseAuthTargetTests.target(bench),
+            let stores: [any PurgeStore] = [
+                try CloudStorageStoreTests.store(bench),
+                try FirestoreStoreTests.store(bench, documents: ["users/{user_id}"]),
+                try RealtimeDatabaseStoreTests.store(bench),
+                try FirebaseAuthStoreTests.store(bench),
             ]
-            for target in targets {
+            for store in stores {
                 let orders = try Self.orders(
                     ["a", "b"],
                     Self.halfClosed(),
                     cutoff: GoogleBench.now
                 )
-                let answers = await target.purge(orders)
-                #expect(answers[0].rowCounts == [1] && answers[1] == .stopped, "\(target.name)")
-                #expect(await target.verify(orders) == [.clean, .remaining(1)], "\(target.name)")
+                let answers = await store.purge(orders)
+                #expect(answers[0].rowCounts == [1] && answers[1] == .stopped, "\(store.name)")
+                #expect(await store.verify(orders) == [.clean, .remaining(1)], "\(store.name)")
             }
         }
     }
 
     @Test("a bucket of S3 is not even asked for")
     func s3() async throws {
-        let plan = S3TargetPlan(
-            name: TargetName("objects"),
+        let plan = S3StorePlan(
+            name: StoreName("objects"),
             bucket: "b",
             endpoint: "https://localhost:1",
             isPathStyle: true,
@@ -216,16 +216,16 @@ struct StoppedOrderTests {
                 service: "s3"
             ),
             templates: [try KeyTemplate("u/{user_id}/", isPrefix: true)],
-            remote: .pages(of: TargetName("objects"), concurrency: 4)
+            remote: .pages(of: StoreName("objects"), concurrency: 4)
         )
-        let target = try S3Target(
+        let store = try S3Store(
             plan: plan,
             on: MultiThreadedEventLoopGroup.singleton,
             clock: .real(),
             logger: Logger(label: "test")
         )
         let orders = try Self.orders(["a", "b"], Self.halfClosed())
-        #expect(await target.purge(orders.reversed()) == [.stopped, .failure(.unreachable)])
-        await target.shutdown()
+        #expect(await store.purge(orders.reversed()) == [.stopped, .failure(.unreachable)])
+        await store.shutdown()
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Stores
 
-@Suite("A SQLite target and the functions that a schema calls") struct TrustedSchemaTests {
+@Suite("A SQLite store and the functions that a schema calls") struct TrustedSchemaTests {
     let rule = TableRule(table: "p", column: "u", action: .delete)
 
     /// As Django 4.2 makes it for a JSONField, an index on a KeyTransform and a GeneratedField.
@@ -35,11 +35,11 @@ import Testing
         let app = try AppDatabase(Self.django)
         let others = "SELECT *, tags FROM p WHERE u = 'b'"
         let before = try app.texts(others)
-        let target = app.target(rule)
-        #expect(await target.diagnose() == [])
-        #expect(await target.verify([order("a")]) == [.remaining(2)])
-        #expect(await target.purge([order("a")]).map(\.text) == ["p delete, cutoff: none 2"])
-        #expect(await target.verify([order("a")]) == [.clean])
+        let store = app.store(rule)
+        #expect(await store.diagnose() == [])
+        #expect(await store.verify([order("a")]) == [.remaining(2)])
+        #expect(await store.purge([order("a")]).map(\.text) == ["p delete, cutoff: none 2"])
+        #expect(await store.verify([order("a")]) == [.clean])
         #expect(try app.texts(others) == before)
         // The application's own functions agree with what was written.
         #expect(try app.texts("PRAGMA integrity_check") == ["\"ok\""])
@@ -61,10 +61,10 @@ import Testing
                 reason: "law"
             )
         }
-        let good = app.target(mask(#"{"city":"?"}"#))
+        let good = app.store(mask(#"{"city":"?"}"#))
         #expect(await good.purge([order("a")]).map(\.text) == ["p anonymize: law, cutoff: none 2"])
         #expect(try app.texts("SELECT city FROM p WHERE u = 'a'") == ["\"?\"", "\"?\""])
-        let bad = app.target(mask(#"{"kind":"x"}"#))
+        let bad = app.store(mask(#"{"kind":"x"}"#))
         let answers = await bad.purge([order("b")])
         #expect(answers.map(\.text) == ["blocked_by_constraint"], "\(answers)")
         #expect(try app.texts("PRAGMA integrity_check") == ["\"ok\""])
@@ -114,15 +114,15 @@ import Testing
         let app = try AppDatabase(
             "CREATE TABLE p(u TEXT); CREATE TABLE l(x); INSERT INTO p VALUES ('a');\(schema.sql)"
         )
-        let target = app.target(rule, triggers: policy)
+        let store = app.store(rule, triggers: policy)
         // R*Tree's own function reads this database only; the operator trusts the schema.
         if policy == .trusted, schema.sql.contains("rtreecheck") { return }
-        let problems = await target.diagnose()
+        let problems = await store.diagnose()
         #expect(problems.contains { $0.contains(schema.words) }, "\(problems)")
-        #expect(await target.purge([order("a")]) == [.failure(.misconfigured)])
+        #expect(await store.purge([order("a")]) == [.failure(.misconfigured)])
         #expect(try app.integer("SELECT count(*) FROM p") == 1)
         #expect(try app.integer("SELECT count(*) FROM l") == 0)
-        #expect(await app.target(rule, triggers: .off).diagnose() == [])
+        #expect(await app.store(rule, triggers: .off).diagnose() == [])
     }
 
     @Test(
@@ -141,7 +141,7 @@ import Testing
             }
             try db.execute(sql: schema)
         }
-        let problems = await app.target(rule).diagnose()
+        let problems = await app.store(rule).diagnose()
         #expect(problems.filter { $0.contains(words) }.count == problemCount, "\(problems)")
         #expect(!problems.contains { $0.contains("database is damaged") }, "\(problems)")
     }

@@ -202,5 +202,5 @@ class QuickStart:
         self.checks.equal("the service starts", self.machine.show("expunged.service", "ActiveState"), "active")
         run("chmod", "0666", "/etc/expunged/v1/expunged.toml")
         refused = run("expunged", "--check-config", check=False)
-        self.checks.check("a target that every user may write is refused", refused.returncode == 78
+        self.checks.check("a store that every user may write is refused", refused.returncode == 78
                           and "chmod go-w" in refused.stderr, refused.stderr)

@@ -375,7 +375,7 @@ class Scenarios:
                           answer.returncode != 0 and self.waits() != "active", self.waits())
         said = self.machine.run(
             "journalctl", "-u", "expunged-replay.service", "--no-pager").stdout
-        self.checks.check("the journal says why", "unknown_target" in said, said)
+        self.checks.check("the journal says why", "unknown_store" in said, said)
         self.forget_replay()
         self.machine.write(file, f"{began} app-db\n")
         answer = self.machine.systemctl("start", "waits.service", check=False)
@@ -593,7 +593,7 @@ class Scenarios:
         lines = self.provider.text("apple-key.p8").splitlines()
         canaries.add(*(line for line in lines if len(line) >= 32 and "-----" not in line))
         said = ""
-        for path in ("/metrics", "/v1/status", "/v1/providers", "/v1/targets"):
+        for path in ("/metrics", "/v1/status", "/v1/providers", "/v1/stores"):
             status, body = self.service.http("GET", path, user="opal", socket="control")
             self.checks.equal(f"{path} is answered", status, 200)
             said += str(body)

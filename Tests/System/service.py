@@ -28,7 +28,7 @@ u prometheus - "The node exporter"
 m expunged app
 """
 
-# How the guide of the sqlite target opens the application's database to the service.
+# How the guide of the sqlite store opens the application's database to the service.
 DROP_IN = """[Service]
 ReadWritePaths=/srv/app
 """
@@ -55,19 +55,19 @@ private_key_credential = "apple-key.p8"
 base_url = "{endpoint}"
 ca_file = "/etc/expunged/ca.pem"
 
-[[target]]
+[[store]]
 name = "app-db"
 kind = "sqlite"
 path = "/srv/app/app.db"
-[[target.table]]
+[[store.table]]
 table = "likes"
 column = "user_id"
 action = "delete"
-[[target.table]]
+[[store.table]]
 table = "posts"
 column = "author_id"
 action = "delete"
-[[target.table]]
+[[store.table]]
 table = "users"
 column = "id"
 action = "delete"

@@ -9,7 +9,7 @@ struct JournalMessageTests {
     private static let id = "01a1fc8e-9f65-7bd1-bb0b-9b525af3dac8"
     /// A value of every field, as long as they usually get.
     private static let facts: Logger.Metadata = [
-        "request.id": "\(id)", "provider": "apple", "target": "app-db", "subscriber": "app",
+        "request.id": "\(id)", "provider": "apple", "store": "app-db", "subscriber": "app",
         "step": "hold_user", "state": "completed", "verdict": "proven", "attempt": "3",
         "count": "12", "duration_ms": "64000", "peer.uid": "1000", "error": "unknown_vault_key",
         "detail": "needs_reauthentication",
@@ -90,8 +90,8 @@ struct JournalMessageTests {
                 "provider google paused: invalid_client: no such_key"
             ),
             (
-                .componentUnfit, ["target": "files", "error": "no 'a_b' [{x}]"],
-                "target files cannot be used: no 'a_b' [{x}]"
+                .componentUnfit, ["store": "files", "error": "no 'a_b' [{x}]"],
+                "store files cannot be used: no 'a_b' [{x}]"
             ),
             (
                 .requestParked,

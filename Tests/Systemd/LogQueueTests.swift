@@ -77,7 +77,7 @@ struct LogQueueTests {
         var handler = JournalLogHandler(queue: queue)
         handler.metadataProvider = .init { ["provider": "provided", "step": "provided"] }
         handler[metadataKey: "provider"] = "handler"
-        handler[metadataKey: "target"] = "handler"
+        handler[metadataKey: "store"] = "handler"
         let logger = Logger(label: "test") { _ in handler }
         logger.error("cannot revoke", error: Failure(), metadata: ["step": "call"])
         logger.debug("not at this level")
@@ -86,7 +86,7 @@ struct LogQueueTests {
         #expect(output.entries.count == 1)
         #expect(
             written.journalFields.dropFirst(3) == [
-                "EXPUNGED_PROVIDER=provided", "EXPUNGED_TARGET=handler", "EXPUNGED_STEP=call",
+                "EXPUNGED_PROVIDER=provided", "EXPUNGED_STORE=handler", "EXPUNGED_STEP=call",
                 "EXPUNGED_ERROR=no answer",
             ]
         )

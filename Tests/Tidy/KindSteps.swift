@@ -39,12 +39,12 @@ struct KindSteps: Sendable, CustomTestStringConvertible {
             "Sources/Stores/SQL/": "why a rule of all kinds is as it is",
             "Tests/EndToEnd/stores/strangers.py": "its users are applications",
             "Tests/EndToEnd/stores/strangers_schemas.py": "tables of applications",
-            "Tests/Stores/ServerClockTests.swift": "further tests of its target",
+            "Tests/Stores/ServerClockTests.swift": "further tests of its store",
             "docs/decisions/": "a decision of then",
             "docs/guides/backup-and-restore.md": "where its queue is",
         ],
         missing: [
-            "Sources/Stores/MySQL/MySQLTarget.swift": "it is a typealias",
+            "Sources/Stores/MySQL/MySQLStore.swift": "it is a typealias",
             "Tests/MySQLServer/": "the server is a package of Debian",
         ]
     )
@@ -59,7 +59,7 @@ struct KindSteps: Sendable, CustomTestStringConvertible {
         ],
         missing: [
             "Sources/Stores/Firestore/FirestoreQueue.swift": "it has no queue",
-            "Sources/Stores/Firestore/FirestoreTargetPlan.swift": "a session opens it",
+            "Sources/Stores/Firestore/FirestoreStorePlan.swift": "a session opens it",
             "Config/examples/queue-Firestore.sql": "it has no queue",
             "Tests/FirestoreServer/": "the sandbox stands in",
         ]

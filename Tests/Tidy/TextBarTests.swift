@@ -11,14 +11,14 @@ struct TextBarTests {
         "provider.issuer": "may be left out in two cases",
         "provider.client_authentication": "lists the methods",
         "directory.providers": "lists the names that need no entry",
-        "target.kind": "lists the kinds",
-        "target.residual_copies_kept": "names the files of each database",
-        "target.triggers": "says what each value does",
-        "target.items": "shows both forms of an entry",
-        "target.preset": "lists the presets",
-        "target.table.inside": "says what each value means",
-        "target.table.set.COLUMN.strategy": "lists the strategies",
-        "target.erase.path": "lists what a path may contain",
+        "store.kind": "lists the kinds",
+        "store.residual_copies_kept": "names the files of each database",
+        "store.triggers": "says what each value does",
+        "store.items": "shows both forms of an entry",
+        "store.preset": "lists the presets",
+        "store.table.inside": "says what each value means",
+        "store.table.set.COLUMN.strategy": "lists the strategies",
+        "store.erase.path": "lists what a path may contain",
     ]
 
     private let tree: SourceTree

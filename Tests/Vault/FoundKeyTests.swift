@@ -6,7 +6,7 @@ import Testing
 
 struct FoundKeyTests {
     private static let request = RequestID(TimeOrderedID(high: 1, low: 2))
-    private static let name = KeyName(target: TargetName("app-db"), key: "customer")
+    private static let name = KeyName(store: StoreName("app-db"), key: "customer")
     private static let texts = ["canary-id-1f0e2d3c", "canary-id-4b5a6978"]
 
     private static func vault(
@@ -40,7 +40,7 @@ struct FoundKeyTests {
         }
     }
 
-    @Test(arguments: ["own key", "sealed ids", "request", "target", "name"])
+    @Test(arguments: ["own key", "sealed ids", "request", "store", "name"])
     func `found ids with one bit changed, or in another place, do not open`(_ part: String) throws {
         let vault = try Self.vault(1)
         let whole = try Self.sealed(by: vault)
@@ -48,8 +48,8 @@ struct FoundKeyTests {
         switch part {
         case "own key": key[31] ^= 1
         case "sealed ids": ids[20] ^= 1
-        case "target": name = KeyName(target: TargetName("app-d"), key: "bcustomer")
-        case "name": name = KeyName(target: name.target, key: "workspace")
+        case "store": name = KeyName(store: StoreName("app-d"), key: "bcustomer")
+        case "name": name = KeyName(store: name.store, key: "workspace")
         default: request = RequestID(TimeOrderedID(high: 1, low: 3))
         }
         let changed = SealedKeys(

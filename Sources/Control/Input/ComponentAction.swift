@@ -1,6 +1,6 @@
 import Encoding
 
-/// What an operator can do to one provider or target.
+/// What an operator can do to one provider or store.
 package enum ComponentAction: String, Sendable, CaseIterable {
     /// Ask it now whether it works: credentials, endpoints, or the live schema.
     case check
@@ -16,11 +16,11 @@ package enum ComponentAction: String, Sendable, CaseIterable {
         }
     }
 
-    package var targetOperation: Operation {
+    package var storeOperation: Operation {
         switch self {
-        case .check: .checkTarget
-        case .pause: .pauseTarget
-        case .resume: .resumeTarget
+        case .check: .checkStore
+        case .pause: .pauseStore
+        case .resume: .resumeStore
         }
     }
 }
@@ -38,7 +38,7 @@ package struct SuggestInput: WireInput, Hashable {
             \.userTable,
             as: .limited(byteCountMax: ControlLimits.columnByteCountMax),
             "The table and the column of the user id, such as users.id; when absent, as a rule of"
-                + " the target or the names of the tables say."
+                + " the store or the names of the tables say."
         )
     ]
 

@@ -1,19 +1,19 @@
 package import Encoding
 package import Lifecycle
 
-/// The body of a hold on a target: which one, which rows, and why.
+/// The body of a hold on a store: which one, which rows, and why.
 package struct HoldInput: WireInput, Hashable {
-    package var target: TargetName
-    /// `nil` for all of the target.
+    package var store: StoreName
+    /// `nil` for all of the store.
     package var rows: RowFilter?
     package var reason: String?
 
-    package init(target: TargetName, rows: RowFilter? = nil, reason: String? = nil) {
-        (self.target, self.rows, self.reason) = (target, rows, reason)
+    package init(store: StoreName, rows: RowFilter? = nil, reason: String? = nil) {
+        (self.store, self.rows, self.reason) = (store, rows, reason)
     }
 
     package static let members: [WireMember<HoldInput>] = [
-        .required("target", \.target, as: .name, "The target to hold."),
+        .required("store", \.store, as: .name, "The store to hold."),
         .optional(
             "table",
             { $0.rows?.table },
@@ -52,7 +52,7 @@ package struct HoldInput: WireInput, Hashable {
     /// Reads a body.
     package init(body: [UInt8]) throws(ControlProblem) {
         let object = try InputObject(body: body, fields: Self.fields)
-        target = try object.required("target", object.target("target"))
+        store = try object.required("store", object.store("store"))
         reason = try object.text("reason")
         let table = try object.text("table")
         var texts: [String] = []

@@ -127,9 +127,9 @@ struct InputObject {
         try componentName(name, "provider", .unknownProvider).map { ProviderName($0) }
     }
 
-    /// The name of a target, or `nil` when absent.
-    func target(_ name: String) throws(ControlProblem) -> TargetName? {
-        try componentName(name, "target", .unknownTarget).map { TargetName($0) }
+    /// The name of a store, or `nil` when absent.
+    func store(_ name: String) throws(ControlProblem) -> StoreName? {
+        try componentName(name, "store", .unknownStore).map { StoreName($0) }
     }
 
     private func componentName(

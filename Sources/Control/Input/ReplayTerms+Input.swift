@@ -5,7 +5,7 @@ extension ReplayTerms: WireInput {
     package static let schemaName = "ReplayInput"
     package static let members: [WireMember<ReplayTerms>] = [
         .required("since", \.since, "Repeat erasures from then on: when the backup was made."),
-        .optional("target", \.target, as: .name, "This target alone."),
+        .optional("store", \.store, as: .name, "This store alone."),
         .optional(
             "drill",
             { $0.isDrill ? $0.isDrill : nil },
@@ -14,13 +14,13 @@ extension ReplayTerms: WireInput {
         .optional(
             "restored_at",
             \.restoredAt,
-            "With target: when it was restored. What it dates up to then, or not at all, goes."
+            "With store: when it was restored. What it dates up to then, or not at all, goes."
         ),
         .optional(
             "copy",
             \.copy,
             as: .limited(byteCountMax: 1024),
-            "With drill and target: erase in this copy of the store, and verify."
+            "With drill and store: erase in this copy of the store, and verify."
         ),
         .optional(
             "id",
@@ -36,7 +36,7 @@ extension ReplayTerms: WireInput {
             [
                 [
                     "anyOf": [
-                        ["required": ["target"], "properties": ["target": ["type": "string"]]],
+                        ["required": ["store"], "properties": ["store": ["type": "string"]]],
                         [
                             "properties": [
                                 "restored_at": ["type": "null"], "copy": ["type": "null"],
@@ -60,24 +60,24 @@ extension ReplayTerms: WireInput {
         guard let since = WallTime(rfc3339: try object.requiredText("since")) else {
             throw object.problem("since", "must be a time such as 2026-11-21T08:00:00Z")
         }
-        self.init(since: since, target: try object.target("target"))
+        self.init(since: since, store: try object.store("store"))
         switch object.value("drill") {
         case nil: break
         case .bool(let claim)?: isDrill = claim
         default: throw object.problem("drill", "must be true or false")
         }
         if let text = try object.text("restored_at") {
-            guard let time = WallTime(rfc3339: text), time >= since, target != nil else {
+            guard let time = WallTime(rfc3339: text), time >= since, store != nil else {
                 throw object.problem(
                     "restored_at",
-                    "must be a time after since, and goes with target"
+                    "must be a time after since, and goes with store"
                 )
             }
             restoredAt = time
         }
         copy = try object.text("copy")
-        guard copy == nil || isDrill && target != nil else {
-            throw object.problem("copy", "goes with drill and target")
+        guard copy == nil || isDrill && store != nil else {
+            throw object.problem("copy", "goes with drill and store")
         }
         id = try object.text("id")
     }

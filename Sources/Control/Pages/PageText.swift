@@ -32,7 +32,7 @@ package enum PageText {
                 "The configuration lacks a provider.",
                 "An operator puts its section back, or abandons it."
             )
-        case .targetPaused:
+        case .storePaused:
             ("A store is paused.", "An operator mends and resumes the store.")
         case .vaultSealed:
             ("The vault key is missing.", "An operator provides the key.")
@@ -98,8 +98,8 @@ extension PageText {
         "mass_deletion_guard": "Too many deletions in an hour, or of one uid: the rest waits.",
         "provider_paused": "A provider is paused.",
         "provider_broken": "A provider fails, or it or a client id is not configured.",
-        "target_paused": "A store is paused.",
-        "target_stuck": "A deletion in a store makes no progress.",
+        "store_paused": "A store is paused.",
+        "store_stuck": "A deletion in a store makes no progress.",
         "request_quarantined": "A request crashed the service and was stopped.",
         "operators_hidden": "The service cannot see who connects as an operator.",
         "clock_stepped": "The system clock jumped within the last day.",

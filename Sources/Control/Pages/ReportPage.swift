@@ -170,20 +170,20 @@ package struct ReportPage: Sendable {
     private var kept: String {
         let rows = report.kept.map { row in
             [
-                text(row.target), text(row.table), text(row.reason), "\(row.requests)",
+                text(row.store), text(row.table), text(row.reason), "\(row.requests)",
                 "\(row.rows)",
             ]
         }
         let copies = report.copies.map { row in
             let until = row.until.map(time) ?? ""
             return [
-                text(row.target), text(row.what),
+                text(row.store), text(row.what),
                 row.isEndKnown ? until : until + (until.isEmpty ? "unknown" : ", some unknown"),
                 "\(row.requests)",
             ]
         }
-        let holds = report.holds.targets.map {
-            "\(text($0.target)): \($0.count), the oldest since \(time($0.since))."
+        let holds = report.holds.stores.map {
+            "\(text($0.store)): \($0.count), the oldest since \(time($0.since))."
         }
         let users = report.holds.users == 0 ? "" : " Users on hold: \(report.holds.users)."
         let head = ["Store", "Content", "Why", "Deletions", "Count"]

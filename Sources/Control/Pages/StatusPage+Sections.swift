@@ -187,7 +187,7 @@ extension StatusPage {
         section(
             "health",
             "Providers and stores",
-            components("Providers", providers) + components("Stores", targets)
+            components("Providers", providers) + components("Stores", stores)
         )
     }
 

@@ -17,7 +17,7 @@ struct StatusPage: Sendable {
     let status: WireStatus
     let overview: RequestOverview
     let providers: [WireHealth]
-    let targets: [WireHealth]
+    let stores: [WireHealth]
     /// `nil` when nothing was looked up.
     var found: Found?
 
@@ -87,7 +87,7 @@ extension StatusPage {
         status = try await backend.status(caller: caller).forViewers
         overview = try await backend.overview(caller: caller)
         providers = try await backend.providers(caller: caller).forViewers.items
-        targets = try await backend.targets(caller: caller).forViewers.items
+        stores = try await backend.stores(caller: caller).forViewers.items
         guard let text = query.request else { return }
         found = try await Self.find(text, in: backend, caller: caller)
     }

@@ -202,7 +202,7 @@ extension OpenAPIDocument {
         WireList<WireIdentity>.self, WireList<WireMessage>.self, WireMessage.self,
         WireList<WireRequest>.self, WireNotification.self, WireNotificationStatus.self,
         WirePlan.self, WirePlanChange.self, WirePlanIdentity.self, WirePlanItem.self,
-        PurgePlan.Rule.self, WirePlanTarget.self, WireProblem.self, WireRefusedReload.self,
+        PurgePlan.Rule.self, WirePlanStore.self, WireProblem.self, WireRefusedReload.self,
         WireReload.self, WireReplay.self, StoreReport.self, ReplayTerms.self, WireRequest.self,
         WireServiceHealth.self, WireSettings.self, WireStatus.self, WireStep.self,
         WireStoredCredential.self, WireUserAction.self, WireAddendum.self, ForgottenIdentity.self,

@@ -64,7 +64,7 @@ package struct Route: Sendable {
     /// none, or a month of very many requests is counted.
     package var takesLong: Bool {
         switch operation {
-        case .makePlan, .approveRequest, .checkTarget, .showReport, .suggestRules: true
+        case .makePlan, .approveRequest, .checkStore, .showReport, .suggestRules: true
         default: false
         }
     }

@@ -1,18 +1,18 @@
 import Lifecycle
 
-/// Providers and targets, what providers report, holds on targets, and replays into them.
+/// Providers and stores, what providers report, holds on stores, and replays into them.
 extension RouteTable {
     static let components: [Route] = [
-        .view(.listHolds, "/v1/holds", "The holds on targets and users, the oldest first.") {
+        .view(.listHolds, "/v1/holds", "The holds on stores and users, the oldest first.") {
             call throws(ControlProblem) in try await call.backend.holds(caller: call.caller)
         },
         .post(
-            .holdTarget,
+            .holdStore,
             "/v1/holds/{name}",
-            "Let nothing be purged from a target, or not these rows, until it is released.",
+            "Let nothing be purged from a store, or not these rows, until it is released.",
             HoldInput.self,
             method: .put,
-            problems: [.filterRefused, .missingField, .unknownTarget, .wrongState]
+            problems: [.filterRefused, .missingField, .unknownStore, .wrongState]
         ) { call, input throws(ControlProblem) in
             guard let name = PathText.componentName(call.values[0]) else {
                 throw ControlProblem(
@@ -25,7 +25,7 @@ extension RouteTable {
         .verb(
             .liftHold,
             "/v1/holds/{name}/release",
-            "Lift a hold on a target or a user.",
+            "Lift a hold on a store or a user.",
             problems: [.holdNotFound]
         ) {
             call throws(ControlProblem) in
@@ -68,19 +68,19 @@ extension RouteTable {
             call throws(ControlProblem) in
             try await call.backend.providers(caller: call.caller)
         },
-        .view(.listTargets, "/v1/targets", "Health of every target.") {
+        .view(.listStores, "/v1/stores", "Health of every store.") {
             call throws(ControlProblem) in
-            try await call.backend.targets(caller: call.caller)
+            try await call.backend.stores(caller: call.caller)
         },
         .post(
             .suggestRules,
-            "/v1/targets/{name}/suggest",
-            "Write rules for a target of tables, from its schema and sampled values.",
+            "/v1/stores/{name}/suggest",
+            "Write rules for a store of tables, from its schema and sampled values.",
             SuggestInput.self,
-            problems: [.suggestionRefused, .unknownTarget]
+            problems: [.suggestionRefused, .unknownStore]
         ) { call, input throws(ControlProblem) in
-            let target = TargetName(try call.name(else: .unknownTarget))
-            return try await call.backend.suggest(input, target: target, caller: call.caller)
+            let store = StoreName(try call.name(else: .unknownStore))
+            return try await call.backend.suggest(input, store: store, caller: call.caller)
         },
         .get(.showReplay, "/v1/replay", "The replay that runs, or ran last.") {
             call throws(ControlProblem) in
@@ -92,7 +92,7 @@ extension RouteTable {
             "Repeat erasures in stores that were restored from a backup.",
             ReplayTerms.self,
             status: 202,
-            problems: [.missingField, .unknownTarget, .wrongState]
+            problems: [.missingField, .unknownStore, .wrongState]
         ) { call, input throws(ControlProblem) in
             try await call.backend.startReplay(input, caller: call.caller)
         },
@@ -106,12 +106,12 @@ extension RouteTable {
             let provider = ProviderName(name)
             return try await call.backend.control(action, provider: provider, caller: call.caller)
         }
-        + actions("target", \.targetOperation, .unknownTarget) {
+        + actions("store", \.storeOperation, .unknownStore) {
             call,
             action,
             name throws(ControlProblem) in
-            let target = TargetName(name)
-            return try await call.backend.control(action, target: target, caller: call.caller)
+            let store = StoreName(name)
+            return try await call.backend.control(action, store: store, caller: call.caller)
         }
 
     private static func actions(

@@ -22,8 +22,8 @@ package struct ReceiptFields: WireObject {
         .optional("without_spool", .boolean, "True if it began without the spool."),
         .required("identities", .list(.object("ReceiptIdentity")), "The links to providers."),
         .required(
-            "targets",
-            .atMost(ControlLimits.targetsMax, .object("ReceiptTarget")),
+            "stores",
+            .atMost(ControlLimits.storesMax, .object("ReceiptStore")),
             "The stores."
         ),
         .required("not_erased", .list(.object("ReceiptNotErased")), "What stays, and why."),
@@ -65,8 +65,8 @@ package struct ReceiptFields: WireObject {
             .optional("decided_at", .time, "When the verdict was final."),
             .optional("user_action", .object("UserAction"), "What the user can do by hand."),
         ],
-        "ReceiptTarget": [
-            .required("target", .text, "The store's configured name."),
+        "ReceiptStore": [
+            .required("store", .text, "The store's configured name."),
             .required("verified", .boolean, "Whether it was counted again after the purge."),
             .optional("verified_at", .time, "When it was counted again."),
             .optional(
@@ -76,7 +76,7 @@ package struct ReceiptFields: WireObject {
             ),
             .optional("not_looked_for", .text, "Why it, or a part of it, was not searched."),
             .optional("searchable", .boolean, "False where unmapped data cannot be found."),
-            .optional("searched_on", .text, "Last search since rules of any target changed."),
+            .optional("searched_on", .text, "Last search since rules of any store changed."),
             .optional("unmapped", .list(.text), "What no rule reaches: not looked for."),
             .optional("unmapped_more", .integer, "How many more are not named here."),
             .optional("unexamined", .list(.text), "What that search did not read, or in part."),
@@ -105,7 +105,7 @@ package struct ReceiptFields: WireObject {
             .optional("until", .time, "Until when; absent if unknown."),
         ],
         "ReceiptNotErased": [
-            .required("target", .text, "The store's configured name."),
+            .required("store", .text, "The store's configured name."),
             .required("table", .text, "The table, folder, prefix or key."),
             .optional("columns", .list(.text), "Those that lead to the user still."),
             .required("rows", .integer, "How many stay."),
@@ -122,7 +122,7 @@ package struct ReceiptFields: WireObject {
             .required("not_configured", .list(.text), "Stores that are not configured any more."),
         ],
         "ReceiptFound": [
-            .required("target", .text, "The store's configured name."),
+            .required("store", .text, "The store's configured name."),
             .required("rows", .integer, "How much was found."),
         ],
         "ReceiptLedger": [

@@ -6,7 +6,7 @@ package enum EventKind: String, Sendable, CaseIterable {
     case identity
     case step
     case provider
-    case target
+    case store
     /// Events are missing that the reader asked for: the reader must read the state again.
     case reset
 }
@@ -20,7 +20,7 @@ package struct WireEvent: WireObject, Codable, Hashable {
     package var state: String?
     package var detail: String?
     package var provider: String?
-    package var target: String?
+    package var store: String?
     package var step: String?
     package var verdict: WireValue<Verdict>?
     package var attempt: Int?
@@ -35,10 +35,10 @@ package struct WireEvent: WireObject, Codable, Hashable {
         .required("kind", .choice(of: EventKind.self), "What it is about."),
         .required("at", .time, "When it happened."),
         .optional("request_id", .uuid, "The request, if it is about one."),
-        .optional("state", .text, "The state of the request, step, provider or target after it."),
+        .optional("state", .text, "The state of the request, step, provider or store after it."),
         .optional("detail", .text, "Why, as a code."),
         .optional("provider", .text, "The provider, if it is about one."),
-        .optional("target", .text, "The target, if it is about one."),
+        .optional("store", .text, "The store, if it is about one."),
         .optional("step", .text, "The step, if it is about one."),
         .optional("verdict", .choice(of: Verdict.self), "The identity's verdict."),
         .optional("attempt", .integer, "The attempt that it was."),

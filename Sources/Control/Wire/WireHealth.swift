@@ -1,6 +1,6 @@
 package import Lifecycle
 
-/// Whether a provider or target takes work.
+/// Whether a provider or store takes work.
 package enum HealthState: String, Sendable, CaseIterable {
     case ready
     /// By an operator, or because its configuration is refused; `detail` says which.
@@ -9,11 +9,11 @@ package enum HealthState: String, Sendable, CaseIterable {
     case broken
     /// The breaker lets single tries through.
     case probing
-    /// An operator placed a hold on all of the target: nothing is purged from it.
+    /// An operator placed a hold on all of the store: nothing is purged from it.
     case held
 }
 
-/// Health of one provider or target.
+/// Health of one provider or store.
 package struct WireHealth: WireObject, Codable, Hashable {
     package var name: String
     package var kind: String
@@ -37,7 +37,7 @@ package struct WireHealth: WireObject, Codable, Hashable {
         (self.name, self.kind, self.state) = (name, kind, .known(state))
     }
 
-    package static let listMax: Int? = ControlLimits.targetsMax
+    package static let listMax: Int? = ControlLimits.storesMax
 
     package static let fields: [WireField] = [
         .required("name", .text, "Its configured name."),
@@ -56,22 +56,22 @@ package struct WireHealth: WireObject, Codable, Hashable {
         .optional(
             "uncovered",
             .list(.text),
-            "After a check of a target: unmapped data, and keys that stop deletions."
+            "After a check of a store: unmapped data, and keys that stop deletions."
         ),
         .optional(
             "sampled",
             .list(.text),
-            "After a check of a target: what was searched only in part."
+            "After a check of a store: what was searched only in part."
         ),
         .optional(
             "unexamined",
             .list(.text),
-            "After a check of a target: what could not be searched."
+            "After a check of a store: what could not be searched."
         ),
         .optional(
             "advice",
             .list(.text),
-            "After a check of a target: what to know about it, such as a column without an index."
+            "After a check of a store: what to know about it, such as a column without an index."
         ),
     ]
 }

@@ -1,19 +1,19 @@
 import Encoding
 package import Lifecycle
 
-/// A hold on a target, on rows of it, or on a user.
+/// A hold on a store, on rows of it, or on a user.
 package struct WireHold: WireObject, Codable, Hashable {
     package var name: String
-    package var target: String?
+    package var store: String?
     package var table: String?
     package var conditions: [String]
     package var reason: String?
     package var since: WallTime
     package var uid: Int64?
 
-    package init(_ hold: TargetHold) {
+    package init(_ hold: StoreHold) {
         name = hold.name
-        target = hold.target.rawValue
+        store = hold.store.rawValue
         table = hold.rows?.table
         conditions = hold.rows.map(HoldInput.texts(of:)) ?? []
         reason = hold.reason
@@ -44,14 +44,14 @@ package struct WireHold: WireObject, Codable, Hashable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case name, target, table, reason, since, uid
+        case name, store, table, reason, since, uid
         case conditions = "where"
     }
 
     package static let fields: [WireField] = [
         .required("name", .text, "By which it is lifted."),
-        .optional("target", .text, "The target that is held; absent for a hold on a user."),
-        .optional("table", .text, "The table with held rows; without it all of the target."),
+        .optional("store", .text, "The store that is held; absent for a hold on a user."),
+        .optional("table", .text, "The table with held rows; without it all of the store."),
         .required("where", .list(.text), "Which rows, as COLUMN=VALUE; not for viewers."),
         .optional("reason", .text, "Why; not for viewers."),
         .required("since", .time, "Since when."),

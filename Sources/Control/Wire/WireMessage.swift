@@ -36,7 +36,7 @@ package struct WireMessage: WireObject, Codable, Hashable {
     package static let fields: [WireField] = [
         .required("id", .text, "The same for every attempt: `webhook-id`."),
         .required("subscriber", .text, "Its name, or `mail`."),
-        .required("type", .text, "Such as `request.completed` or `alarm.target_paused`."),
+        .required("type", .text, "Such as `request.completed` or `alarm.store_paused`."),
         .optional("request_id", .uuid, "The request that it is about."),
         .required("occurred_at", .time, "When what it reports happened."),
         .required("state", .choice(of: MessageState.self), "Where the message stands."),

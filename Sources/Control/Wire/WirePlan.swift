@@ -18,13 +18,13 @@ package struct WirePlan: WireObject, Codable, Hashable {
     package var approvalsRequired: Int?
     package var firstApprovedBy: Int?
     package var identities: [WirePlanIdentity] = []
-    package var targets: [WirePlanTarget] = []
+    package var stores: [WirePlanStore] = []
     package var changes: [WirePlanChange] = []
 
     package init(_ plan: PurgePlan, state: PlanState) {
         (hash, self.state) = (plan.hash, .known(state))
         identities = plan.links.map(WirePlanIdentity.init)
-        targets = plan.parts.map(WirePlanTarget.init)
+        stores = plan.parts.map(WirePlanStore.init)
     }
 
     package static let fields: [WireField] = [
@@ -41,8 +41,8 @@ package struct WirePlan: WireObject, Codable, Hashable {
         .optional("first_approved_by", .integer, "The login uid of the first of two."),
         .required("identities", .list(.object("PlanIdentity")), "What would be revoked."),
         .required(
-            "targets",
-            .atMost(ControlLimits.targetsMax, .object("PlanTarget")),
+            "stores",
+            .atMost(ControlLimits.storesMax, .object("PlanStore")),
             "What would be erased, in order."
         ),
         .required(
@@ -71,14 +71,14 @@ package struct WirePlanIdentity: WireObject, Codable, Hashable {
 }
 
 /// What would be done in one store.
-package struct WirePlanTarget: WireObject, Codable, Hashable {
+package struct WirePlanStore: WireObject, Codable, Hashable {
     package var name: String
     package var isKnown: Bool
     package var items: [WirePlanItem]
     package var rules: [PurgePlan.Rule]
 
     package init(_ part: PurgePlan.Part) {
-        (name, isKnown, rules) = (part.target.rawValue, part.items != nil, part.rules)
+        (name, isKnown, rules) = (part.store.rawValue, part.items != nil, part.rules)
         items = (part.items ?? []).map(WirePlanItem.init)
     }
 
@@ -88,7 +88,7 @@ package struct WirePlanTarget: WireObject, Codable, Hashable {
     }
 
     package static let fields: [WireField] = [
-        .required("name", .text, "The target."),
+        .required("name", .text, "The store."),
         .required("known", .boolean, "False if this kind of store cannot count in advance."),
         .required("items", .list(.object("PlanItem")), "Tables, folders or prefixes, in order."),
         .required("rules", .list(.object("PlanRule")), "What the configuration says about it."),
@@ -161,7 +161,7 @@ package struct WirePlanChange: WireObject, Codable, Hashable {
 
     package var kind: WireValue<Kind>
     package var provider: String?
-    package var target: String?
+    package var store: String?
     package var name: String?
     package var action: String?
     package var was: Int?
@@ -179,19 +179,19 @@ package struct WirePlanChange: WireObject, Codable, Hashable {
         switch change.subject {
         case .link(let link):
             (provider, name) = (link.provider.rawValue, link.clientID)
-        case .item(let target, let name, let action):
-            (self.target, self.name, self.action) = (target.rawValue, name, action.rawValue)
-        case .target(let target):
-            self.target = target.rawValue
-        case .rule(let target, let key):
-            (self.target, rule) = (target.rawValue, key)
+        case .item(let store, let name, let action):
+            (self.store, self.name, self.action) = (store.rawValue, name, action.rawValue)
+        case .store(let store):
+            self.store = store.rawValue
+        case .rule(let store, let key):
+            (self.store, rule) = (store.rawValue, key)
         }
     }
 
     package static let fields: [WireField] = [
         .required("kind", .choice(of: Kind.self), "How it differs."),
         .optional("provider", .text, "An identity at this provider."),
-        .optional("target", .text, "A store."),
+        .optional("store", .text, "A store."),
         .optional("name", .text, "The table of the store, or the client id at the provider."),
         .optional("action", .text, "What is done there."),
         .optional("was", .integer, "The count before."),

@@ -85,7 +85,7 @@ extension Int: WireContent {}
 extension Int64: WireContent {}
 extension UInt32: WireContent {}
 extension ProviderName: WireContent {}
-extension TargetName: WireContent {}
+extension StoreName: WireContent {}
 
 extension IdentityID: WireContent { package static var wireType: WireFieldType { .uuid } }
 extension RequestID: WireContent { package static var wireType: WireFieldType { .uuid } }

@@ -21,7 +21,7 @@ package struct WireReload: WireObject, Codable, Hashable {
         .required("reloaded_at", .time, "When the configuration took effect."),
         .required("changed", .list(.text), "Keys that changed and are in force."),
         .required("need_restart", .list(.text), "Keys that changed and need a restart."),
-        .required("unusable", .list(.text), "Why a provider or target is paused for now."),
+        .required("unusable", .list(.text), "Why a provider or store is paused for now."),
     ]
 }
 

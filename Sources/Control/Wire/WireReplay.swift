@@ -3,7 +3,7 @@ package import Lifecycle
 /// How far a replay is.
 package enum ReplayState: String, Sendable, CaseIterable {
     case idle, running, finished
-    /// Something was not erased again; the targets say what.
+    /// Something was not erased again; the stores say what.
     case incomplete
 }
 
@@ -16,12 +16,12 @@ package struct WireReplay: WireObject, Codable, Hashable {
     package var since: WallTime?
     package var tombstones = 0
     package var reopened = 0
-    package var targets: [StoreReport] = []
+    package var stores: [StoreReport] = []
 
     package init(state: ReplayState) { self.state = .known(state) }
 
     enum CodingKeys: String, CodingKey {
-        case state, id, since, tombstones, reopened, targets
+        case state, id, since, tombstones, reopened, stores
         case isDrill = "drill"
     }
 
@@ -33,17 +33,17 @@ package struct WireReplay: WireObject, Codable, Hashable {
         .required("tombstones", .integer, "How many there are."),
         .required("reopened", .integer, "Open deletions that purge again what they had purged."),
         .required(
-            "targets",
-            .atMost(ControlLimits.targetsMax, .object("ReplayTarget")),
+            "stores",
+            .atMost(ControlLimits.storesMax, .object("ReplayStore")),
             "What was found where."
         ),
     ]
 }
 
 extension StoreReport: WireObject {
-    package static let schemaName = "ReplayTarget"
+    package static let schemaName = "ReplayStore"
     package static let fields: [WireField] = [
-        .required("name", .text, "The target."),
+        .required("name", .text, "The store."),
         .required("found", .integer, "Erased users that the store knows, or ids of them."),
         .required("erased", .integer, "Of these, erased again and verified."),
         .required("rows", .integer, "Rows or files that went."),

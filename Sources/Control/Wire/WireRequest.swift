@@ -52,7 +52,7 @@ package struct WireRequest: WireRecord, Codable, Hashable {
         .required("state", \.state, "Where it stands."),
         .optional("detail", \.detail, "Why it is parked or rejected."),
         .optional("held_by", \.heldBy, "The holds that stop it; not in lists or for viewers."),
-        .optional("blocked_by", \.blockedBy, "The targets that refuse the purge."),
+        .optional("blocked_by", \.blockedBy, "The stores that refuse the purge."),
         .required("created_at", \.createdAt, "When it was made."),
         .required("updated_at", \.updatedAt, "When it last changed."),
         .optional("accepted_at", \.acceptedAt, "When it was accepted, durably."),

@@ -30,7 +30,7 @@ package enum StepState: String, Sendable, CaseIterable {
     case skipped
 }
 
-/// One provider or target action of a request.
+/// One provider or store action of a request.
 package struct WireStep: WireRecord, Codable, Hashable {
     /// The verdict of a plan that the first of two operators approved.
     package static let halfApproved = "approved_1_of_2"
@@ -38,7 +38,7 @@ package struct WireStep: WireRecord, Codable, Hashable {
     package var name: String
     package var kind: WireValue<StepKind>
     package var provider: String?
-    package var target: String?
+    package var store: String?
     package var state: WireValue<StepState>
     package var attempts: Int
     package var verdict: String?
@@ -56,7 +56,7 @@ package struct WireStep: WireRecord, Codable, Hashable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case name, kind, provider, target, state, attempts, verdict, answer, obstacle, lastError
+        case name, kind, provider, store, state, attempts, verdict, answer, obstacle, lastError
         case startedAt, endedAt, retryAt
         case durationMilliseconds = "durationMs"
     }
@@ -65,7 +65,7 @@ package struct WireStep: WireRecord, Codable, Hashable {
         .required("name", \.name, "The step, such as `revoke PROVIDER`."),
         .required("kind", \.kind, "What it does."),
         .optional("provider", \.provider, "The provider it works at."),
-        .optional("target", \.target, "The target it works at."),
+        .optional("store", \.store, "The store it works at."),
         .required("state", \.state, "How far it is."),
         .required("attempts", \.attempts, "Calls so far, the check of a token included."),
         .optional(

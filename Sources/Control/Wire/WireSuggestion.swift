@@ -1,4 +1,4 @@
-/// A configuration of a target that the service wrote.
+/// A configuration of a store that the service wrote.
 package struct WireSuggestion: WireObject, Codable, Hashable {
     package var name: String
     package var configuration: String
@@ -8,11 +8,11 @@ package struct WireSuggestion: WireObject, Codable, Hashable {
     }
 
     package static let fields: [WireField] = [
-        .required("name", .text, "The target."),
+        .required("name", .text, "The store."),
         .required(
             "configuration",
             .text,
-            "Its [[target]] section with the rules, as TOML; comments say what was found."
+            "Its [[store]] section with the rules, as TOML; comments say what was found."
         ),
     ]
 }

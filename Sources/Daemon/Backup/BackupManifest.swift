@@ -99,7 +99,7 @@ struct BackupState {
 
     var holdLine: String {
         let holds = copy.holds
-        return "holds in force then: \(holds.users) on users, \(holds.targets) on targets and rows,"
+        return "holds in force then: \(holds.users) on users, \(holds.stores) on stores and rows,"
             + " \(holds.requests) on requests"
     }
 

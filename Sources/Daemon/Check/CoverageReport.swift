@@ -2,9 +2,9 @@ import Engine
 import Lifecycle
 import Stores
 
-/// What a check of one target reports of data that no rule deals with.
+/// What a check of one store reports of data that no rule deals with.
 ///
-/// Each finding is reported once: by the first of the targets that work in one database, and not
+/// Each finding is reported once: by the first of the stores that work in one database, and not
 /// as advice besides.
 struct CoverageReport: Equatable {
     /// More than a person reads.
@@ -17,10 +17,10 @@ struct CoverageReport: Equatable {
     /// What an operator should know besides.
     let advice: [String]
 
-    /// `reported` is what checks of earlier targets of the same database report.
+    /// `reported` is what checks of earlier stores of the same database report.
     init(
         _ found: [CoverageFinding],
-        _ inspected: TargetFindings,
+        _ inspected: StoreFindings,
         reported: [CoverageFinding] = []
     ) {
         let key = { (finding: CoverageFinding) in
@@ -64,20 +64,20 @@ struct CoverageReport: Equatable {
 }
 
 extension DaemonConfiguration {
-    /// The targets above this one that work in the same database and name its tables alike.
-    func earlierTargets(inDatabaseOf target: TargetConfiguration) -> [TargetConfiguration] {
-        guard let tables = target.settings as? any TableKind else { return [] }
-        return targets.prefix { $0.name != target.name }.filter { earlier in
+    /// The stores above this one that work in the same database and name its tables alike.
+    func earlierStores(inDatabaseOf store: StoreConfiguration) -> [StoreConfiguration] {
+        guard let tables = store.settings as? any TableKind else { return [] }
+        return stores.prefix { $0.name != store.name }.filter { earlier in
             guard let other = earlier.settings as? any TableKind else { return false }
             return tables.sharesDatabase(with: other) && tables.naming == other.naming
         }
     }
 
     /// One sentence where a store, or a part of it, has no time cutoff.
-    fileprivate func cutoffAdvice(_ target: TargetConfiguration) -> [String] {
-        guard let withoutTimestamps = withoutTimestamps(target) else { return [] }
+    fileprivate func cutoffAdvice(_ store: StoreConfiguration) -> [String] {
+        guard let withoutTimestamps = withoutTimestamps(store) else { return [] }
         let remedy =
-            (target.settings.cutoff.remedy.map { $0 + ", or " } ?? "") + "never give an id again"
+            (store.settings.cutoff.remedy.map { $0 + ", or " } ?? "") + "never give an id again"
         return [
             "there is no time cutoff (\(withoutTimestamps)): what is newer than a request goes with"
                 + " it, also that of a later account with the same id; \(remedy)"
@@ -85,8 +85,8 @@ extension DaemonConfiguration {
     }
 }
 
-/// What a check of a target found, in sentences.
-struct CheckedTarget {
+/// What a check of a store found, in sentences.
+struct CheckedStore {
     /// What keeps it from its work, or from being searched.
     var findings: [String] = []
     /// Nothing forbids to purge there.
@@ -103,8 +103,8 @@ struct CheckedTarget {
 
     /// Asks the store, and searches it for data that no rule deals with.
     init(
-        _ target: TargetConfiguration,
-        _ adapter: any PurgeTarget,
+        _ store: StoreConfiguration,
+        _ adapter: any PurgeStore,
         _ adapters: Adapters,
         at time: WallTime
     ) async {
@@ -120,14 +120,14 @@ struct CheckedTarget {
         case nil: break
         }
         let open = inspected.uncovered + (found ?? []).filter { !$0.isCovered || $0.isSample }
-        let reported = open.isEmpty ? [] : await Self.reported(before: target, adapters)
+        let reported = open.isEmpty ? [] : await Self.reported(before: store, adapters)
         let report = CoverageReport(found ?? [], inspected, reported: reported)
-        advice = report.advice + adapters.configuration.cutoffAdvice(target)
+        advice = report.advice + adapters.configuration.cutoffAdvice(store)
         let unmapped = report.questions.map { "\($0.name): \($0.reason)" }
         uncovered = found == nil && unmapped.isEmpty ? nil : unmapped
-        // Neither rests on a search of another target that is not recorded.
+        // Neither rests on a search of another store that is not recorded.
         let whole = CoverageReport(found ?? [], inspected)
-        search = found.map { _ in ErasureScope.Search(whole, in: target, at: time) }
+        search = found.map { _ in ErasureScope.Search(whole, in: store, at: time) }
         sampled = Self.texts(report.sampled.filter { !$0.isUnread })
         unexamined = Self.texts(whole.sampled.filter(\.isUnread))
     }
@@ -136,14 +136,14 @@ struct CheckedTarget {
         places.isEmpty ? nil : places.map { "\($0.name): \($0.reason)" }
     }
 
-    /// What checks of the earlier targets of the same database report.
+    /// What checks of the earlier stores of the same database report.
     private static func reported(
-        before target: TargetConfiguration,
+        before store: StoreConfiguration,
         _ adapters: Adapters
     ) async -> [CoverageFinding] {
         var reported: [CoverageFinding] = []
-        for earlier in adapters.configuration.earlierTargets(inDatabaseOf: target) {
-            guard let adapter = adapters.targets[earlier.name] else { continue }
+        for earlier in adapters.configuration.earlierStores(inDatabaseOf: store) {
+            guard let adapter = adapters.stores[earlier.name] else { continue }
             reported += await adapter.inspect(withOutages: true).uncovered
             let searching = adapter.unwrapped as? any CoverageSearching
             guard case .findings(let found)? = await searching?.coverage() else { continue }

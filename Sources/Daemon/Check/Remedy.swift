@@ -105,7 +105,7 @@ enum Remedy {
         }
     }
 
-    static func of(_ problem: TargetProblem, _ guide: String) -> String {
+    static func of(_ problem: StoreProblem, _ guide: String) -> String {
         if let remedy = problem.remedy { return remedy }
         guard problem.section != nil else { return of(text: problem.text, guide) }
         return "correct the names in the rules, the schema or the grants; see \(guide)"

@@ -11,7 +11,7 @@ import Stores
 import Systemd
 import Vault
 
-/// Credentials, providers and stores, by what `providers check` and `targets check` ask.
+/// Credentials, providers and stores, by what `providers check` and `stores check` ask.
 extension SystemCheck {
     /// File and line, or variable, of a section or key, such as `provider.NAME.ca_file`.
     func place(of key: String, in configuration: DaemonConfiguration) -> String {
@@ -91,7 +91,7 @@ extension SystemCheck {
             if let directory = configuration.directory {
                 add { await check.findings(directory) }
             }
-            for target in configuration.targets { ask { await check.checked(target) } }
+            for store in configuration.stores { ask { await check.checked(store) } }
             for subscriber in configuration.subscribers {
                 add { await check.findings(subscriber) }
             }
@@ -104,16 +104,16 @@ extension SystemCheck {
         return Self.findings(found.sorted { $0.0 < $1.0 }.map(\.1), configuration)
     }
 
-    /// What was found, in the order of the file; of several targets of one database, once.
+    /// What was found, in the order of the file; of several stores of one database, once.
     private static func findings(
         _ checked: [Checked],
         _ configuration: DaemonConfiguration
     ) -> [Finding] {
-        var reported: [TargetName: [CoverageFinding]] = [:]
+        var reported: [StoreName: [CoverageFinding]] = [:]
         return checked.flatMap { checked in
             guard let search = checked.search else { return checked.findings }
-            reported[search.target.name] = search.inspected.uncovered + search.found
-            let earlier = configuration.earlierTargets(inDatabaseOf: search.target)
+            reported[search.store.name] = search.inspected.uncovered + search.found
+            let earlier = configuration.earlierStores(inDatabaseOf: search.store)
                 .flatMap { reported[$0.name] ?? [] }
             let report = CoverageReport(search.found, search.inspected, reported: earlier)
             return checked.findings + search.findings(report)
@@ -201,12 +201,12 @@ struct SectionCheck: Sendable {
         unsafe access(path, R_OK) == 0 ? nil : "cannot be read (\(ErrorNumber.current))"
     }
 
-    fileprivate func checked(_ target: TargetConfiguration) async -> Checked {
-        let key = "target.\(target.name)"
-        let guide = Remedy.guide(ofStore: type(of: target.settings).name)
-        let made: any PurgeTarget
+    fileprivate func checked(_ store: StoreConfiguration) async -> Checked {
+        let key = "store.\(store.name)"
+        let guide = Remedy.guide(ofStore: type(of: store.settings).name)
+        let made: any PurgeStore
         do {
-            made = try await factory.make(target, in: configuration)
+            made = try await factory.make(store, in: configuration)
         } catch {
             return Checked(findings: findings(error, key, guide))
         }
@@ -231,7 +231,7 @@ struct SectionCheck: Sendable {
         case nil: break
         }
         checked.search = Checked.Search(
-            target: target,
+            store: store,
             place: place,
             guide: guide,
             found: found,
@@ -334,16 +334,16 @@ struct SectionCheck: Sendable {
 
 private struct Checked {
     var findings: [Finding]
-    /// What else is known of a target.
+    /// What else is known of a store.
     var search: Search?
 
     struct Search {
-        let target: TargetConfiguration
+        let store: StoreConfiguration
         let place: String
         let guide: String
         /// Empty where nothing was searched.
         let found: [CoverageFinding]
-        let inspected: TargetFindings
+        let inspected: StoreFindings
 
         func findings(_ report: CoverageReport) -> [Finding] {
             let remedy = "see \(guide)"

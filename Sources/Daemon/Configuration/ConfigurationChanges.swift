@@ -5,9 +5,9 @@ import Stores
 package enum ConfigurationChanges {
     /// Returns full keys such as `provider.apple.concurrency`, in the order of the new file.
     ///
-    /// A section that is new or gone is named as a whole (`target.app-db`), and a table by its name
-    /// (`target.app-db.table[posts]`). Where only the order of targets changed, that is `target`,
-    /// and `target.app-db.table` where only that of its tables did.
+    /// A section that is new or gone is named as a whole (`store.app-db`), and a table by its name
+    /// (`store.app-db.table[posts]`). Where only the order of stores changed, that is `store`,
+    /// and `store.app-db.table` where only that of its tables did.
     package static func find(
         from old: DaemonConfiguration,
         to new: DaemonConfiguration
@@ -26,8 +26,8 @@ package enum ConfigurationChanges {
             return order != former && Set(order) == Set(former)
         }
         .keys.sorted()
-        let (order, formerOrder) = (new.targets.map(\.name), old.targets.map(\.name))
-        if order != formerOrder, Set(order) == Set(formerOrder) { changed.append("target") }
+        let (order, formerOrder) = (new.stores.map(\.name), old.stores.map(\.name))
+        if order != formerOrder, Set(order) == Set(formerOrder) { changed.append("store") }
         return changed
     }
 
@@ -38,7 +38,7 @@ package enum ConfigurationChanges {
         var key: String { "\(section).\(setting.name)" }
     }
 
-    /// The tables of each target in their order, by the name of that list.
+    /// The tables of each store in their order, by the name of that list.
     private static func orders(
         of sections: some Sequence<(String, SettingsSection)>
     ) -> [String: [String]] {
@@ -116,7 +116,7 @@ struct SectionNames {
         case .table: section.text("table")
         case .key: section.text("name")
         case .requests, .state, .vault, .server, .journal, .controller, .recipient, .mail,
-            .provider, .directory, .target, .column, .condition, .auth, .verifyHost, .step,
+            .provider, .directory, .store, .column, .condition, .auth, .verifyHost, .step,
             .subscriber, .queue:
             nil
         }

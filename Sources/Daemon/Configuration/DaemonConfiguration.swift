@@ -20,7 +20,7 @@ package struct DaemonConfiguration: Sendable {
     package let providers: [ProviderConfiguration]
     package let directory: DirectoryConfiguration?
     /// In the order of purging: that of the file, but each after the one whose rows hold its ids.
-    package let targets: [TargetConfiguration]
+    package let stores: [StoreConfiguration]
     /// Every value by its key, defaults included.
     package let sections: [SettingsSection]
     /// File and line, or variable, of each section and of each of its keys, by its name.
@@ -44,8 +44,8 @@ package struct DaemonConfiguration: Sendable {
     package var cautions: [String] {
         var cautions: [String] = []
         if !hasFile { cautions.append("there is no configuration file: variables say everything") }
-        if targets.isEmpty {
-            cautions.append("no [[target]] is configured: account deletions will erase no data")
+        if stores.isEmpty {
+            cautions.append("no [[store]] is configured: account deletions will erase no data")
         }
         if providers.isEmpty {
             cautions.append("no [[provider]] is configured: no token will be revoked")
@@ -55,11 +55,11 @@ package struct DaemonConfiguration: Sendable {
                 "provider '\(provider.name)' allows plain http: tokens travel unencrypted"
             )
         }
-        for target in targets {
-            for key in target.keys where !targets.contains(where: { target.has(key, for: $0) }) {
+        for store in stores {
+            for key in store.keys where !stores.contains(where: { store.has(key, for: $0) }) {
                 cautions.append(
-                    "key '\(key.name)' of target '\(target.name)' is not used: no target has"
-                        + " keyed_by = \"\(target.name).\(key.name)\""
+                    "key '\(key.name)' of store '\(store.name)' is not used: no store has"
+                        + " keyed_by = \"\(store.name).\(key.name)\""
                 )
             }
         }
@@ -68,13 +68,13 @@ package struct DaemonConfiguration: Sendable {
 }
 
 extension DaemonConfiguration {
-    /// Why something of a target is erased whatever its age.
-    package func withoutTimestamps(_ target: TargetConfiguration) -> String? {
-        target.keyedBy.map(isShared) == true ? nil : target.settings.cutoff.gap
+    /// Why something of a store is erased whatever its age.
+    package func withoutTimestamps(_ store: StoreConfiguration) -> String? {
+        store.keyedBy.map(isShared) == true ? nil : store.settings.cutoff.gap
     }
 
     package func isShared(_ reference: KeyReference) -> Bool {
-        targets.first { $0.name == reference.target }?.keys.first { $0.name == reference.key }?
+        stores.first { $0.name == reference.store }?.keys.first { $0.name == reference.key }?
             .isShared ?? false
     }
 }
@@ -94,7 +94,7 @@ extension DaemonConfiguration {
     /// Reads and checks a file, for start, reload and `--check-config`; variables win over it.
     ///
     /// A file that is not there is an empty one if variables say enough, unless it is needed: at a
-    /// reload a file that was lost must not take the targets away.
+    /// reload a file that was lost must not take the stores away.
     ///
     /// - Throws: ``Settings/ConfigurationError`` with every problem at once.
     package static func load(
@@ -134,7 +134,7 @@ extension DaemonConfiguration {
         let mail = reader.mail()
         let providers = reader.readProviders(Kinds.providers, requests: requests)
         let directory = reader.readDirectory(providers: providers)
-        let targets = reader.readTargets()
+        let stores = reader.readStores()
         let subscribers = reader.subscribers()
         let queues = reader.readQueues()
         try reader.finish()
@@ -151,7 +151,7 @@ extension DaemonConfiguration {
             queues: queues,
             providers: providers,
             directory: directory,
-            targets: targets,
+            stores: stores,
             sections: reader.sections,
             places: reader.places
         )
@@ -159,10 +159,10 @@ extension DaemonConfiguration {
 }
 
 extension DaemonConfiguration {
-    /// What decides what is purged in a target: its own settings, then those below, sorted by key.
-    package func planRules(of target: TargetName) -> [PurgePlan.Rule] {
+    /// What decides what is purged in a store: its own settings, then those below, sorted by key.
+    package func planRules(of store: StoreName) -> [PurgePlan.Rule] {
         let first = sections.firstIndex {
-            $0.scope == .target && $0.text("name") == target.rawValue
+            $0.scope == .store && $0.text("name") == store.rawValue
         }
         guard let first else { return [] }
         var rules: [PurgePlan.Rule] = []

@@ -257,13 +257,13 @@ extension DaemonBackend {
             links: known.map {
                 PurgePlan.Link(identity: $0.id, provider: $0.provider, clientID: $0.clientID)
             },
-            sources: adapters.configuration.targets.map { .asked($0.name) }
+            sources: adapters.configuration.stores.map { .asked($0.name) }
         )
         switch await adapters.forEngine.planner(parts.hasher).make(order) {
         case .made(let plan):
             audit("plan", caller)
             return WirePlan(plan, state: .notRequired)
-        case .failure(let target, let failure): throw Self.planFailed(target, failure)
+        case .failure(let store, let failure): throw Self.planFailed(store, failure)
         }
     }
 
@@ -296,13 +296,13 @@ extension DaemonBackend {
         guard let user = record.user, let approval = request.approval, !approval.isGiven,
             let shown = approval.plan, shown.hash == hash, request.purgeStartedAt == nil
         else { return }
-        // A target on hold may have no part in it.
-        let names = Set(shown.parts.map(\.target))
+        // A store on hold may have no part in it.
+        let names = Set(shown.parts.map(\.store))
         let order = PlanOrder(
             order: PurgeOrder(request: request.id, user: user, cutoff: request.cutoff),
             userHash: record.userHash,
             links: request.links,
-            sources: request.purges.map(\.target).filter(names.contains).map { .asked($0) }
+            sources: request.purges.map(\.store).filter(names.contains).map { .asked($0) }
         )
         let made = await parts.registry.current.forEngine.planner(parts.hasher).make(order)
         guard case .made(let plan) = made, plan.hash != hash else { return }
@@ -311,19 +311,19 @@ extension DaemonBackend {
     }
 
     /// Waiting helps where the store does not answer, and nowhere else.
-    private static func planFailed(_ target: TargetName, _ failure: EffectFailure) -> ControlProblem
+    private static func planFailed(_ store: StoreName, _ failure: EffectFailure) -> ControlProblem
     {
         switch failure {
         case .unreachable, .throttled, .lost:
             return ControlProblem(
                 .unavailable,
-                "target '\(target)' cannot be asked now: \(failure.code)",
+                "store '\(store)' cannot be asked now: \(failure.code)",
                 retryAfter: RetryPolicy.caller.first
             )
         case .unusable, .rejected, .refused, .refusesAll, .misconfigured, .sealBroken,
             .notConfigured, .vaultSealed, .keys, .blocked:
             let cause = failure.obstacle.map { "\(failure.code): \($0.text)" } ?? failure.reason
-            return ControlProblem(.planRefused, "target '\(target)': \(cause)")
+            return ControlProblem(.planRefused, "store '\(store)': \(cause)")
         }
     }
 

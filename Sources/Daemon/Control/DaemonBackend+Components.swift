@@ -62,38 +62,38 @@ extension DaemonBackend {
         return health
     }
 
-    func targets(caller: Caller) async throws(ControlProblem) -> WireList<WireHealth> {
-        let pauses = try await attempt("targets") { try await parts.state.pauses() }
+    func stores(caller: Caller) async throws(ControlProblem) -> WireList<WireHealth> {
+        let pauses = try await attempt("stores") { try await parts.state.pauses() }
         let configuration = parts.registry.current.configuration
         return WireList(
-            configuration.targets.map { health(of: $0, reason: pauses.targets[$0.name]) }
+            configuration.stores.map { health(of: $0, reason: pauses.stores[$0.name]) }
         )
     }
 
     func control(
         _ action: ComponentAction,
-        target name: TargetName,
+        store name: StoreName,
         caller: Caller
     ) async throws(ControlProblem) -> WireHealth {
         let adapters = parts.registry.current
-        guard let target = adapters.configuration.targets.first(where: { $0.name == name }),
-            let adapter = adapters.targets[name]
-        else { throw ControlProblem(.unknownTarget) }
+        guard let store = adapters.configuration.stores.first(where: { $0.name == name }),
+            let adapter = adapters.stores[name]
+        else { throw ControlProblem(.unknownStore) }
         let uid = caller.actorUID
-        var checked = CheckedTarget()
+        var checked = CheckedStore()
         switch action {
-        case .pause: try await pause(.target(name), PauseReason.byOperator, by: uid)
-        case .resume: checked.findings = try await resume(.target(name), by: uid)
+        case .pause: try await pause(.store(name), PauseReason.byOperator, by: uid)
+        case .resume: checked.findings = try await resume(.store(name), by: uid)
         case .check:
-            checked = await CheckedTarget(target, adapter, adapters, at: parts.now())
+            checked = await CheckedStore(store, adapter, adapters, at: parts.now())
             if let search = checked.search { try await record(search, of: name, under: adapters) }
             if checked.isSetUp { try await endOwnPause(of: name, by: uid) }
             checked.findings += try await blocked(at: name)
         }
         await parts.engine.probe()
-        audit("\(action.rawValue)_target", caller, ["target": "\(name)"])
-        let pauses = try await attempt("targets") { try await parts.state.pauses() }
-        var health = health(of: target, reason: pauses.targets[name])
+        audit("\(action.rawValue)_store", caller, ["store": "\(name)"])
+        let pauses = try await attempt("stores") { try await parts.state.pauses() }
+        var health = health(of: store, reason: pauses.stores[name])
         if action != .pause { health.findings = checked.findings + stuckDeletions(at: name) }
         health.uncovered = checked.uncovered
         health.sampled = checked.sampled
@@ -109,7 +109,7 @@ extension DaemonBackend {
     /// A reload may have come meanwhile: under other rules the search says nothing.
     private func record(
         _ search: ErasureScope.Search,
-        of name: TargetName,
+        of name: StoreName,
         under adapters: Adapters
     ) async throws(ControlProblem) {
         let registry = parts.registry
@@ -133,10 +133,10 @@ extension DaemonBackend {
     }
 
     /// What the service paused by itself needs no second command once a check finds nothing.
-    private func endOwnPause(of name: TargetName, by uid: UInt32) async throws(ControlProblem) {
+    private func endOwnPause(of name: StoreName, by uid: UInt32) async throws(ControlProblem) {
         let pauses = try await attempt("check") { try await parts.state.pauses() }
-        guard let reason = pauses.targets[name], reason != PauseReason.byOperator else { return }
-        _ = try await resume(.target(name), by: uid)
+        guard let reason = pauses.stores[name], reason != PauseReason.byOperator else { return }
+        _ = try await resume(.store(name), by: uid)
     }
 
     private func pause(
@@ -150,9 +150,9 @@ extension DaemonBackend {
         case .provider(let name):
             try await commit([.pauseProvider(name, reason: reason, by: uid, at: now)])
             parts.engine.post(.pause(name, reason: reason, by: uid))
-        case .target(let name):
-            try await commit([.pauseTarget(name, reason: reason, by: uid, at: now)])
-            parts.engine.post(.pauseTarget(name, reason: reason, by: uid))
+        case .store(let name):
+            try await commit([.pauseStore(name, reason: reason, by: uid, at: now)])
+            parts.engine.post(.pauseStore(name, reason: reason, by: uid))
         }
     }
 
@@ -176,15 +176,15 @@ extension DaemonBackend {
             let wakes = ParkReason.ofRevocations.map { StateChange.wake(parkedFor: $0, at: now) }
             try await commit([.resumeProvider(name, by: uid, at: now)] + wakes)
             parts.engine.post(.resume(name))
-        case .target(let name):
-            guard problems.isEmpty || pauses.targets[name] == nil else {
+        case .store(let name):
+            guard problems.isEmpty || pauses.stores[name] == nil else {
                 try await pause(component, EffectFailure.misconfigured.code, by: uid)
                 break
             }
             try await commit([
-                .resumeTarget(name, by: uid, at: now), .wake(parkedFor: .targetPaused, at: now),
+                .resumeStore(name, by: uid, at: now), .wake(parkedFor: .storePaused, at: now),
             ])
-            parts.engine.post(.resumeTarget(name))
+            parts.engine.post(.resumeStore(name))
         }
         return problems
     }
@@ -266,37 +266,37 @@ extension DaemonBackend {
         return health
     }
 
-    private func health(of target: TargetConfiguration, reason: String?) -> WireHealth {
-        var health = WireHealth(name: target.name.rawValue, kind: target.kind, state: .ready)
+    private func health(of store: StoreConfiguration, reason: String?) -> WireHealth {
+        var health = WireHealth(name: store.name.rawValue, kind: store.kind, state: .ready)
         health.concurrency = 1
-        guard let queue = parts.engine.inspect({ $0.targetHealth(target.name) }) else {
+        guard let queue = parts.engine.inspect({ $0.storeHealth(store.name) }) else {
             return health
         }
         health.inFlight = queue.isBusy ? 1 : 0
         health.waiting = queue.waitingCount
-        health.findings = stuckDeletions(at: target.name)
-        if parts.engine.inspect({ $0.isHeld(target.name) }) {
+        health.findings = stuckDeletions(at: store.name)
+        if parts.engine.inspect({ $0.isHeld(store.name) }) {
             health.state = .known(.held)
             health.detail = ParkReason.onHold.rawValue
         }
         if queue.isPaused {
             health.state = .known(.paused)
             health.detail = reason
-            health.findings = parts.pauseProblems(.target(target.name))
+            health.findings = parts.pauseProblems(.store(store.name))
         }
         return health
     }
 
     /// A check does not find what stops the purge of some rows.
-    private func stuckDeletions(at name: TargetName) -> [String] {
-        guard let queue = parts.engine.inspect({ $0.targetHealth(name) }),
+    private func stuckDeletions(at name: StoreName) -> [String] {
+        guard let queue = parts.engine.inspect({ $0.storeHealth(name) }),
             let since = queue.stuckSince
         else { return [] }
         return ["since \(since.rfc3339) a deletion has made no progress (\(queue.stuckReason))"]
     }
 
     /// Nor does it find what the store refuses for some users.
-    private func blocked(at name: TargetName) async throws(ControlProblem) -> [String] {
+    private func blocked(at name: StoreName) async throws(ControlProblem) -> [String] {
         let counts = try await attempt("check") { try await parts.state.requestCounts() }
         guard let blocked = counts.blocked[name] else { return [] }
         let count = blocked.values.reduce(0, +)
@@ -310,23 +310,23 @@ extension DaemonBackend {
 
     func suggest(
         _ input: SuggestInput,
-        target name: TargetName,
+        store name: StoreName,
         caller: Caller
     ) async throws(ControlProblem) -> WireSuggestion {
         let adapters = parts.registry.current
         let section = adapters.configuration.sections.first {
-            $0.scope == .target && $0.text("name") == name.rawValue
+            $0.scope == .store && $0.text("name") == name.rawValue
         }
-        guard let section, let adapter = adapters.targets[name] else {
-            throw ControlProblem(.unknownTarget)
+        guard let section, let adapter = adapters.stores[name] else {
+            throw ControlProblem(.unknownStore)
         }
         guard let suggesting = adapter.unwrapped as? any RuleSuggesting else {
             throw ControlProblem(
                 .suggestionRefused,
-                "the target has no tables with foreign keys, so that there is no schema to read"
+                "the store has no tables with foreign keys, so that there is no schema to read"
             )
         }
-        audit("suggest_rules", caller, ["target": "\(name)"])
+        audit("suggest_rules", caller, ["store": "\(name)"])
         switch await suggesting.suggestion(userTable: input.userTable) {
         case .rules(let text):
             return WireSuggestion(name: name.rawValue, configuration: section.text(withRules: text))
@@ -334,7 +334,7 @@ extension DaemonBackend {
         case .failure(let failure):
             throw ControlProblem(
                 .unavailable,
-                "the target cannot be read (\(failure.code)); see 'expungectl targets check'"
+                "the store cannot be read (\(failure.code)); see 'expungectl stores check'"
             )
         }
     }
@@ -379,14 +379,14 @@ extension WireHealth {
 }
 
 extension SettingsSection {
-    /// The section of a target as TOML, with other rules; its keys stay.
+    /// The section of a store as TOML, with other rules; its keys stay.
     func text(withRules rules: String) -> String {
         let given = EffectiveConfiguration(isComplete: false)
         let lines =
             ["# Suggested by expungectl from the live schema. Nothing of it is in effect yet."]
-            + ["[[target]]"] + given.lines(of: self)
+            + ["[[store]]"] + given.lines(of: self)
         let keys = children.filter { $0.scope == .key }.map { key in
-            (["", "[[target.key]]"] + given.lines(of: key)).joined(separator: "\n") + "\n"
+            (["", "[[store.key]]"] + given.lines(of: key)).joined(separator: "\n") + "\n"
         }
         return lines.joined(separator: "\n") + "\n\n" + rules + keys.joined()
     }

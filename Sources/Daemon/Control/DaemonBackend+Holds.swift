@@ -7,10 +7,10 @@ import Stores
 
 extension DaemonBackend {
     func holds(caller: Caller) async throws(ControlProblem) -> WireList<WireHold> {
-        let (targets, users) = try await attempt("holds") {
+        let (stores, users) = try await attempt("holds") {
             (try await parts.state.pauses().holds, try await parts.state.userHolds())
         }
-        let holds = targets.map { WireHold($0) } + users.map(wire)
+        let holds = stores.map { WireHold($0) } + users.map(wire)
         return WireList(holds.sorted { $0.since < $1.since })
     }
 
@@ -34,33 +34,33 @@ extension DaemonBackend {
                 "'\(name)' is how a hold on a user is named; choose another name"
             )
         }
-        guard let target = parts.registry.current.targets[input.target] else {
-            throw ControlProblem(.unknownTarget)
+        guard let store = parts.registry.current.stores[input.store] else {
+            throw ControlProblem(.unknownStore)
         }
         if let rows = input.rows {
-            switch await (target.unwrapped as? any RowHolding)?.check(rows) {
+            switch await (store.unwrapped as? any RowHolding)?.check(rows) {
             case .accepted?: break
             case .refused(let why)?: throw ControlProblem(.filterRefused, why)
             case nil:
                 throw ControlProblem(
                     .filterRefused,
-                    "a target of this kind has no rows to choose from; hold the whole target"
+                    "a store of this kind has no rows to choose from; hold the whole store"
                         + " instead"
                 )
-            case .failure?: throw ControlProblem(.unavailable, "the target cannot be asked now")
+            case .failure?: throw ControlProblem(.unavailable, "the store cannot be asked now")
             }
         }
-        let hold = TargetHold(
+        let hold = StoreHold(
             name: name,
-            target: input.target,
+            store: input.store,
             rows: input.rows,
             reason: input.reason,
             since: parts.now(),
             uid: caller.actorUID
         )
         try answer(await parts.engine.place(hold))
-        try await attempt("hold_target") { try await parts.engine.settleRules() }
-        report(.holdPlaced, "hold_target", hold, caller)
+        try await attempt("hold_store") { try await parts.engine.settleRules() }
+        report(.holdPlaced, "hold_store", hold, caller)
         // Placed again, it is the one that was there before.
         let known = parts.engine.inspect { $0.holds.first { $0.name == name } }
         return WireHold(known ?? hold)
@@ -74,7 +74,7 @@ extension DaemonBackend {
             return wire(try await setHold(false, userHash, reason: nil, caller))
         }
         try answer(await parts.engine.liftHold(name, by: caller.actorUID))
-        report(.holdReleased, "release_target", hold, caller)
+        report(.holdReleased, "release_store", hold, caller)
         return WireHold(hold)
     }
 
@@ -96,7 +96,7 @@ extension DaemonBackend {
         }
         let holds = parts.engine.inspect(\.holds)
         found += request.purges.flatMap { $0.stops(among: holds) }
-            .map { WireRequestHold(name: $0.name, target: $0.target.rawValue) }
+            .map { WireRequestHold(name: $0.name, store: $0.store.rawValue) }
         return found.isEmpty ? nil : found
     }
 
@@ -112,10 +112,10 @@ extension DaemonBackend {
     private func report(
         _ event: JournalEvent,
         _ verb: String,
-        _ hold: TargetHold,
+        _ hold: StoreHold,
         _ caller: Caller
     ) {
-        let facts: Logger.Metadata = ["target": "\(hold.target)", "detail": "\(hold.name)"]
+        let facts: Logger.Metadata = ["store": "\(hold.store)", "detail": "\(hold.name)"]
         parts.logger.note(event, facts)
         audit(verb, caller, facts)
     }

@@ -128,11 +128,11 @@ extension DaemonBackend {
         report.erasure.overdue = counts.overdueCount
         report.holds.users = counts.heldUserCount
         let holds = try await parts.state.pauses().holds
-        report.holds.targets = Dictionary(grouping: holds, by: \.target).compactMap { target, all in
+        report.holds.stores = Dictionary(grouping: holds, by: \.store).compactMap { store, all in
             all.map(\.since).min().map {
-                WireReportHold(target: target.rawValue, count: all.count, since: $0)
+                WireReportHold(store: store.rawValue, count: all.count, since: $0)
             }
-        }.sorted { $0.target < $1.target }
+        }.sorted { $0.store < $1.store }
     }
 
     /// The index of open requests is read at most once in this time, however often the page is.
@@ -173,12 +173,12 @@ extension DaemonBackend {
 struct LeftData {
     /// Where something was left, and why; of copies, `reason` is what keeps them.
     private struct Place: Hashable, Comparable {
-        let target: String
+        let store: String
         let table: String
         let reason: String
 
         static func < (left: Place, right: Place) -> Bool {
-            (left.target, left.table, left.reason) < (right.target, right.table, right.reason)
+            (left.store, left.table, left.reason) < (right.store, right.table, right.reason)
         }
     }
 
@@ -196,12 +196,12 @@ struct LeftData {
         guard let scope = scopes[group.scope] else { return }
         var rows: [Place: Int] = [:]
         for data in KeptData.find(in: group.work, scope) where data.rowCount > 0 {
-            let place = Place(target: data.target.rawValue, table: data.table, reason: data.reason)
+            let place = Place(store: data.store.rawValue, table: data.table, reason: data.reason)
             rows[place, default: 0] += data.rowCount
         }
         if !group.work.isLookedFor {
-            let target = group.work.target.rawValue
-            rows[Place(target: target, table: "", reason: "not searched: no key led there")] = 0
+            let store = group.work.store.rawValue
+            rows[Place(store: store, table: "", reason: "not searched: no key led there")] = 0
         }
         for (place, count) in rows { add(count, at: place, of: group.requestCount) }
         for copy in group.work.counts.residualCopies { add(copy, of: group) }
@@ -211,7 +211,7 @@ struct LeftData {
         var kept =
             keptByPlace[place]
             ?? WireReportKept(
-                target: place.target,
+                store: place.store,
                 table: place.table,
                 reason: place.reason,
                 requests: 0,
@@ -224,12 +224,12 @@ struct LeftData {
 
     private mutating func add(_ copy: PurgeCounts.ResidualCopies, of group: PurgeGroup) {
         let place = Place(
-            target: group.work.target.rawValue,
+            store: group.work.store.rawValue,
             table: "",
             reason: ResidualTexts.text(of: copy)
         )
         var copies =
-            copiesByPlace[place] ?? WireReportCopies(target: place.target, what: place.reason)
+            copiesByPlace[place] ?? WireReportCopies(store: place.store, what: place.reason)
         copies.requests += group.requestCount
         copies.isEndKnown = copies.isEndKnown && copy.until != nil
         if let until = copy.until { copies.until = max(copies.until ?? until, until) }

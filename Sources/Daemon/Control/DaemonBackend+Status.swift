@@ -111,9 +111,9 @@ extension DaemonBackend {
         for name in configuration.providers.map(\.name) {
             providers[name] = parts.engine.inspect { $0.laneHealth(name) }
         }
-        var targets: [TargetName: TargetHealth] = [:]
-        for name in configuration.targets.map(\.name) {
-            targets[name] = parts.engine.inspect { $0.targetHealth(name) }
+        var stores: [StoreName: StoreHealth] = [:]
+        for name in configuration.stores.map(\.name) {
+            stores[name] = parts.engine.inspect { $0.storeHealth(name) }
         }
         return Metrics(
             parts: parts,
@@ -121,7 +121,7 @@ extension DaemonBackend {
             counts: counts,
             nextDeadline: try await nextDeadline(),
             providers: providers,
-            targets: targets,
+            stores: stores,
             messages: try await attempt("status") { try await parts.state.messageQueues() },
             expiringTokens: try await expiringTokens(),
             returnedRechecks: try await returnedRechecks(),
@@ -178,8 +178,8 @@ extension DaemonBackend {
         let providers = parts.registry.current.providers.values
         let isRefusing = providers.contains { !$0.refusedClients.isEmpty }
         let isLacking = status.parked[ParkReason.unknownProvider.rawValue] ?? 0 > 0
-        let targets = configuration.targets.compactMap { target in
-            parts.engine.inspect { $0.targetHealth(target.name) }
+        let stores = configuration.stores.compactMap { store in
+            parts.engine.inspect { $0.storeHealth(store.name) }
         }
         let isHidden = configuration.requests.approval == .required && !PeerLogin.isReadable
         let isGuarded = !status.guardState.isOpen || status.guardState.waiting > 0
@@ -192,8 +192,8 @@ extension DaemonBackend {
             (.massDeletionGuard, isGuarded),
             (.providerPaused, lanes.contains(where: \.isPaused)),
             (.providerBroken, isBroken || isRefusing || isLacking),
-            (.targetPaused, targets.contains(where: \.isPaused)),
-            (.targetStuck, targets.contains { $0.stuckSince != nil }),
+            (.storePaused, stores.contains(where: \.isPaused)),
+            (.storeStuck, stores.contains { $0.stuckSince != nil }),
             (.requestQuarantined, quarantined > 0),
             (.operatorsHidden, isHidden),
             (.clockStepped, parts.clock?.hasStepped ?? false),
@@ -267,7 +267,7 @@ extension DaemonBackend {
     ) async throws(ControlProblem) -> WireReplay {
         try await requireSteward()
         try parts.replay.begin(input)
-        audit("start_replay", caller, input.target.map { ["target": "\($0)"] } ?? [:])
+        audit("start_replay", caller, input.store.map { ["store": "\($0)"] } ?? [:])
         return parts.replay.progress
     }
 
@@ -382,7 +382,7 @@ extension DaemonBackend {
 /// What an operator should look at: a row in `docs/guides/monitoring.md`.
 enum StatusAlarm: String, Sendable, CaseIterable {
     case vaultSealed, configurationRefused, intakePaused, deadlineNear, deadlinePassed
-    case massDeletionGuard, providerPaused, providerBroken, targetPaused, targetStuck
+    case massDeletionGuard, providerPaused, providerBroken, storePaused, storeStuck
     case requestQuarantined, operatorsHidden, clockStepped, clockBehind, credentialNotSealed
     case spoolQuarantined, spoolUnwritable, spoolInWAL, spoolForeignObjects, spoolUnreadableRows
     case queueQuarantined, queueUnwritable, stateRolledBack, ledgerDamaged, ledgerUnwritable

@@ -12,7 +12,7 @@ import Stores
 /// ended, so no later configuration changes its receipt. If a reload meets a running purge, the
 /// new configuration counts. It holds no credential name, no store location and no user's data.
 struct ErasureScope: Codable, Hashable, Sendable {
-    struct Target: Codable, Hashable, Sendable {
+    struct Store: Codable, Hashable, Sendable {
         let name: String
         /// Whether everything newer than the request is left alone.
         let hasTimestamps: Bool
@@ -41,8 +41,8 @@ struct ErasureScope: Codable, Hashable, Sendable {
 
         private enum CodingKeys: CodingKey { case day, unmapped, unexamined }
 
-        init(_ report: CoverageReport, in target: TargetConfiguration, at time: WallTime) {
-            let isNamed = target.settings is any TableKind
+        init(_ report: CoverageReport, in store: StoreConfiguration, at time: WallTime) {
+            let isNamed = store.settings is any TableKind
             day = String(time.rfc3339.prefix(10))
             unmapped = Places(report.unmapped, isNamed: isNamed)
             unexamined = Places(report.sampled, isNamed: isNamed)
@@ -94,7 +94,7 @@ struct ErasureScope: Codable, Hashable, Sendable {
             let count = names.count - some.count + rest
             if count > 0 {
                 let other = count == 1 ? "1 other place" : "\(count) other places"
-                some.append("\(other) (run: expungectl targets check)")
+                some.append("\(other) (run: expungectl stores check)")
             }
             return some.isEmpty ? nil : some.joined(separator: ", ")
         }
@@ -120,7 +120,7 @@ struct ErasureScope: Codable, Hashable, Sendable {
     /// `nil` where none is configured.
     let controller: Controller?
     let recipients: [Recipient]?
-    private(set) var targets: [Target]
+    private(set) var stores: [Store]
     /// A digest of what is purged: a search counts as long as it is the same.
     let rules: String
     let userActions: [String: UserAction]
@@ -130,19 +130,19 @@ struct ErasureScope: Codable, Hashable, Sendable {
     init(
         _ configuration: DaemonConfiguration,
         _ traits: [ProviderName: ProviderTraits],
-        locations: [TargetName: String] = [:]
+        locations: [StoreName: String] = [:]
     ) {
         controller = configuration.controller
         recipients = configuration.recipients.isEmpty ? nil : configuration.recipients
         let digest = { (text: String) in Base64URL.text(SHA256.hash(Array(text.utf8))) }
-        targets = configuration.targets.map { target in
-            var made = Target(target, in: configuration)
-            made.location = locations[target.name].map(digest)
+        stores = configuration.stores.map { store in
+            var made = Store(store, in: configuration)
+            made.location = locations[store.name].map(digest)
             return made
         }
-        let parts = configuration.targets.map { target in
-            let rules = configuration.planRules(of: target.name)
-            return PurgePlan.Part(target: target.name, items: nil, rules: rules)
+        let parts = configuration.stores.map { store in
+            let rules = configuration.planRules(of: store.name)
+            return PurgePlan.Part(store: store.name, items: nil, rules: rules)
         }
         rules = digest(PurgePlan.canonicalText(of: [], parts, user: []))
         userActions = traits.reduce(into: [:]) { actions, provider in
@@ -164,28 +164,28 @@ struct ErasureScope: Codable, Hashable, Sendable {
     /// The same text for the same content.
     func document() throws -> String { try TypedJSON.text(self) }
 
-    /// Targets that were configured too late for the deletion.
-    func lateTargets(of request: Request) -> [String] {
+    /// Stores that were configured too late for the deletion.
+    func lateStores(of request: Request) -> [String] {
         guard request.kind == .deleteAccount else { return [] }
-        let known = Set(request.purges.map(\.target.rawValue))
-        return targets.map(\.name).filter { !known.contains($0) }
+        let known = Set(request.purges.map(\.store.rawValue))
+        return stores.map(\.name).filter { !known.contains($0) }
     }
 
-    /// Takes the new searches, by the target's name, and those from under the same rules.
+    /// Takes the new searches, by the store's name, and those from under the same rules.
     fileprivate mutating func add(_ new: [String: Search], _ earlier: ErasureScope?) {
-        let known = earlier?.rules == rules ? earlier?.targets ?? [] : []
-        for index in targets.indices {
-            let (name, place) = (targets[index].name, targets[index].location)
+        let known = earlier?.rules == rules ? earlier?.stores ?? [] : []
+        for index in stores.indices {
+            let (name, place) = (stores[index].name, stores[index].location)
             let old = known.first { $0.name == name }
-            targets[index].location = place ?? old?.location
+            stores[index].location = place ?? old?.location
             // A credential that cannot be read now says nothing of where the database is.
-            let search = targets[index].location == old?.location ?? place ? old?.search : nil
-            targets[index].search = new[name] ?? search
-            if let search { targets[index].search?.keep(search) }
+            let search = stores[index].location == old?.location ?? place ? old?.search : nil
+            stores[index].search = new[name] ?? search
+            if let search { stores[index].search?.keep(search) }
         }
     }
 
-    func target(_ name: TargetName) -> Target? { targets.first { $0.name == name.rawValue } }
+    func store(_ name: StoreName) -> Store? { stores.first { $0.name == name.rawValue } }
 
     private static let notInScope = [
         "stores that are not configured in this service",
@@ -196,15 +196,15 @@ struct ErasureScope: Codable, Hashable, Sendable {
     ]
 }
 
-extension ErasureScope.Target {
-    fileprivate init(_ target: TargetConfiguration, in configuration: DaemonConfiguration) {
+extension ErasureScope.Store {
+    fileprivate init(_ store: StoreConfiguration, in configuration: DaemonConfiguration) {
         // What nobody owns any more goes whole.
-        let isShared = target.keyedBy.map(configuration.isShared) ?? false
-        name = target.name.rawValue
-        hasTimestamps = !isShared && target.settings.cutoff == .everything
-        backupsKeptMilliseconds = target.backupsKept?.milliseconds
-        isSearchable = target.settings.isSearchable
-        let tables = target.settings as? any TableKind
+        let isShared = store.keyedBy.map(configuration.isShared) ?? false
+        name = store.name.rawValue
+        hasTimestamps = !isShared && store.settings.cutoff == .everything
+        backupsKeptMilliseconds = store.backupsKept?.milliseconds
+        isSearchable = store.settings.isSearchable
+        let tables = store.settings as? any TableKind
         naming = tables?.naming
         self.tables = (tables?.claims.rules ?? []).map { rule in
             ErasureScope.Table(
@@ -259,8 +259,8 @@ extension StateDatabase {
 
 extension Adapters {
     var erasureScope: ErasureScope {
-        let locations = targets.compactMapValues { target in
-            (target.unwrapped as? any CoverageSearching)?.location
+        let locations = stores.compactMapValues { store in
+            (store.unwrapped as? any CoverageSearching)?.location
         }
         return ErasureScope(configuration, providers.mapValues(\.traits), locations: locations)
     }

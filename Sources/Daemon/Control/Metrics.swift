@@ -6,14 +6,14 @@ import Vault
 /// The metrics of one moment as Prometheus text 0.0.4
 /// (https://prometheus.io/docs/instrumenting/exposition_formats/).
 ///
-/// Names of providers and targets need no escapes, and nothing is personal.
+/// Names of providers and stores need no escapes, and nothing is personal.
 struct Metrics: Sendable {
     let parts: BackendParts
     let now: WallTime
     let counts: RequestCounts
     let nextDeadline: WallTime?
     let providers: [ProviderName: LaneHealth]
-    let targets: [TargetName: TargetHealth]
+    let stores: [StoreName: StoreHealth]
     let messages: [SubscriberQueue]
     let expiringTokens: [ProviderName: Int]
     let returnedRechecks: Int
@@ -28,7 +28,7 @@ struct Metrics: Sendable {
         let build: [Sample] = [(labels: versions, value: 1)]
         let families: [[String]] = [
             gauge("build_info", "The running versions.") { build }, service, ledgerFamilies,
-            spoolFamilies, requests, providerFamilies, targetFamilies, notificationFamily,
+            spoolFamilies, requests, providerFamilies, storeFamilies, notificationFamily,
             messageFamilies, tokenFamilies, recheckFamilies, erasures, calls, verdicts, purges,
             rows,
         ]
@@ -191,24 +191,24 @@ struct Metrics: Sendable {
             }
     }
 
-    private var targetFamilies: [String] {
-        let sorted = targets.sorted { $0.key < $1.key }
-        func samples(_ value: (TargetHealth) -> Int) -> [Sample] {
-            sorted.map { ([("target", $0.key.rawValue)], Int64(value($0.value))) }
+    private var storeFamilies: [String] {
+        let sorted = stores.sorted { $0.key < $1.key }
+        func samples(_ value: (StoreHealth) -> Int) -> [Sample] {
+            sorted.map { ([("store", $0.key.rawValue)], Int64(value($0.value))) }
         }
-        return gauge("target_paused", "Whether nothing is purged from the target.") {
+        return gauge("store_paused", "Whether nothing is purged from the store.") {
             samples { $0.isPaused ? 1 : 0 }
         }
-            + gauge("target_calls_in_flight", "Calls under way, of many requests each.") {
+            + gauge("store_calls_in_flight", "Calls under way, of many requests each.") {
                 samples { $0.isBusy ? 1 : 0 }
             }
-            + gauge("target_requests_waiting", "Requests that wait for the next call.") {
+            + gauge("store_requests_waiting", "Requests that wait for the next call.") {
                 samples(\.waitingCount)
             }
-            + gauge("target_requests_blocked", "Requests that an obstacle in the target blocks.") {
-                sorted.map { target in
-                    let count = counts.blocked[target.key]?.values.reduce(0, +) ?? 0
-                    return ([("target", target.key.rawValue)], Int64(count))
+            + gauge("store_requests_blocked", "Requests that an obstacle in the store blocks.") {
+                sorted.map { store in
+                    let count = counts.blocked[store.key]?.values.reduce(0, +) ?? 0
+                    return ([("store", store.key.rawValue)], Int64(count))
                 }
             }
     }
@@ -223,9 +223,9 @@ struct Metrics: Sendable {
                 ("deletions_returned", "Completed deletions with data that is back.", returned),
                 ("sample_found", "Whether the last sample found data of an erased user.", found),
             ])
-            + gauge("recheck_overdue", "Whether a target could not be checked for days.") {
-                targets.keys.sorted().map {
-                    ([("target", $0.rawValue)], overdue.contains($0) ? 1 : 0)
+            + gauge("recheck_overdue", "Whether a store could not be checked for days.") {
+                stores.keys.sorted().map {
+                    ([("store", $0.rawValue)], overdue.contains($0) ? 1 : 0)
                 }
             }
     }
@@ -298,19 +298,19 @@ struct Metrics: Sendable {
     private var purges: [String] {
         Self.histogram(
             "purge_duration_seconds",
-            "Duration of purge calls to a target, of many requests each.",
-            targets.keys.sorted().map { target in
-                ([("target", target.rawValue)], measurements.purges[target] ?? .ofPurges)
+            "Duration of purge calls to a store, of many requests each.",
+            stores.keys.sorted().map { store in
+                ([("store", store.rawValue)], measurements.purges[store] ?? .ofPurges)
             }
         )
     }
 
     private var rows: [String] {
         counter("purged_rows_total", "Rows, objects and keys that requests purged.") {
-            targets.keys.sorted().flatMap { target -> [Sample] in
-                let rows = measurements.rows[target] ?? Measurements.Rows()
+            stores.keys.sorted().flatMap { store -> [Sample] in
+                let rows = measurements.rows[store] ?? Measurements.Rows()
                 return [("erased", rows.erased), ("anonymized", rows.anonymized)].map {
-                    ([("target", target.rawValue), ("action", $0)], Int64($1))
+                    ([("store", store.rawValue), ("action", $0)], Int64($1))
                 }
             }
         }

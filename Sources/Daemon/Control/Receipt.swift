@@ -60,7 +60,7 @@ struct Receipt: Sendable {
 
     private static func json(_ recheck: Recheck) -> JSONValue {
         let found = recheck.found.map { found -> JSONValue in
-            ["target": .string(found.target.rawValue), "rows": .integer(Int64(found.rowCount))]
+            ["store": .string(found.store.rawValue), "rows": .integer(Int64(found.rowCount))]
         }
         return [
             "at": .string(recheck.at.rfc3339), "outcome": .string(recheck.outcome.rawValue),
@@ -81,12 +81,12 @@ struct Receipt: Sendable {
     }
 
     private func names(_ works: [PurgeWork]) -> String {
-        works.map { "'\($0.target)'" }.joined(separator: ", ")
+        works.map { "'\($0.store)'" }.joined(separator: ", ")
     }
 
     private var purgeSentences: [String] {
         let purges = record.request.purges
-        guard !purges.isEmpty else { return ["No target was configured, so no data was erased."] }
+        guard !purges.isEmpty else { return ["No store was configured, so no data was erased."] }
         let newer = purges.filter(\.isNewerOnly)
         let accepted = purges.filter(\.counts.isAccepted)
         let erased = purges.filter { $0.isLookedFor && !$0.isNewerOnly && !$0.counts.isAccepted }
@@ -115,7 +115,7 @@ struct Receipt: Sendable {
             sentences.append("NOT looked for in \(names(unknown)): no key led there.")
         }
         sentences += partial.map { work in
-            "Erased from '\(work.target)' only in part. NOT looked for, since no row of the user"
+            "Erased from '\(work.store)' only in part. NOT looked for, since no row of the user"
                 + " led there, or looking took too long: \(work.counts.unreachedRules)."
         }
         return sentences + unmappedSentences
@@ -124,17 +124,17 @@ struct Receipt: Sendable {
     /// What no rule reaches, by the last search of each store.
     private var unmappedSentences: [String] {
         let purges = record.request.purges
-        let target = { (work: PurgeWork) in statement.scope.target(work.target) }
+        let store = { (work: PurgeWork) in statement.scope.store(work.store) }
         let found = purges.compactMap { work in
-            target(work)?.search?.unmapped.text.map {
-                "NOT looked for in '\(work.target)', since no rule reaches it: \($0)."
+            store(work)?.search?.unmapped.text.map {
+                "NOT looked for in '\(work.store)', since no rule reaches it: \($0)."
             }
         }
         let unexamined = purges.compactMap { work -> String? in
-            guard let search = target(work)?.search else {
-                return target(work)?.isSearchable == false ? nil : "'\(work.target)'"
+            guard let search = store(work)?.search else {
+                return store(work)?.isSearchable == false ? nil : "'\(work.store)'"
             }
-            return search.unexamined.text.map { "'\(work.target)' (\($0))" }
+            return search.unexamined.text.map { "'\(work.store)' (\($0))" }
         }
         guard !unexamined.isEmpty else { return found }
         let names = unexamined.joined(separator: ", ")
@@ -146,7 +146,7 @@ struct Receipt: Sendable {
         var sentences: [String] = []
         if request.kind == .deleteAccount {
             sentences += purgeSentences
-            let late = statement.lateTargets.map { "'\($0)'" }
+            let late = statement.lateStores.map { "'\($0)'" }
             if !late.isEmpty {
                 sentences.append("NOT erased from \(late.joined(separator: ", ")), new since then.")
             }

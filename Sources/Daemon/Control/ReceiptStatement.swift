@@ -15,7 +15,7 @@ struct ReceiptStatement: Sendable {
     /// What was in force when the request ended.
     let scope: ErasureScope
 
-    var lateTargets: [String] { scope.lateTargets(of: request) }
+    var lateStores: [String] { scope.lateStores(of: request) }
 
     /// Of the members in the canonical form of JSON (RFC 8785).
     var digest: [UInt8] { LedgerEntry.digest(JSONValue.object(members).canonicalBytes) }
@@ -33,7 +33,7 @@ struct ReceiptStatement: Sendable {
             "approval": approval,
             "without_spool": request.isWithoutSpool ? true : nil,
             "identities": .array(request.revocations.map(identity)),
-            "targets": .array(request.purges.map(target)),
+            "stores": .array(request.purges.map(store)),
             "not_erased": .array(notErased),
         ]
         return head.members + (request.kind == .deleteAccount ? horizonOfAll : [])
@@ -91,13 +91,13 @@ struct ReceiptStatement: Sendable {
         ]
     }
 
-    private func target(_ work: PurgeWork) -> JSONValue {
+    private func store(_ work: PurgeWork) -> JSONValue {
         let isKnown = work.isLookedFor
         let isCounted = isKnown && !work.counts.isAccepted
-        let configured = scope.target(work.target)
+        let configured = scope.store(work.store)
         let search = configured?.search
         let own: JSONValue = [
-            "target": .string(work.target.rawValue),
+            "store": .string(work.store.rawValue),
             "verified": .bool(isCounted && work.step == .verified),
             "verified_at": isCounted ? JSONValue(work.endedAt?.rfc3339) : nil,
             "accepted_until": JSONValue(work.counts.acceptedUntil?.rfc3339),
@@ -119,7 +119,7 @@ struct ReceiptStatement: Sendable {
         // Of several rules of a table, some may have no cutoff, and say so.
         let isUndated = ["", ", no such id"].contains { action.hasSuffix(", cutoff: none" + $0) }
         let hasTimestamps =
-            !isUndated && scope.target(work.target)?.hasTimestamps(entry.name) ?? false
+            !isUndated && scope.store(work.store)?.hasTimestamps(entry.name) ?? false
         // Only a completed request has a receipt, so every hold was lifted before.
         let isHeld = entry.action == .held
         return [
@@ -137,13 +137,13 @@ struct ReceiptStatement: Sendable {
 
     // MARK: Until when erased data survives elsewhere, and what a deletion never reaches
 
-    /// Of all targets: when the last copy is gone, or which targets do not tell.
+    /// Of all stores: when the last copy is gone, or which stores do not tell.
     var horizonOfAll: [JSONValue.Member] {
-        let ends = request.purges.map { (target: $0.target, end: end(of: $0)) }
-        let unknown = ends.filter { $0.end == nil }.map { JSONValue.string($0.target.rawValue) }
+        let ends = request.purges.map { (store: $0.store, end: end(of: $0)) }
+        let unknown = ends.filter { $0.end == nil }.map { JSONValue.string($0.store.rawValue) }
         let last = unknown.isEmpty ? ends.compactMap(\.end).max() : nil
-        let late = scope.lateTargets(of: request).map {
-            "the target '\($0)': it was configured when the purge had begun already"
+        let late = scope.lateStores(of: request).map {
+            "the store '\($0)': it was configured when the purge had begun already"
         }
         let value: JSONValue = [
             "erasure_horizon": JSONValue(last?.rfc3339),
@@ -155,7 +155,7 @@ struct ReceiptStatement: Sendable {
 
     func horizon(of work: PurgeWork) -> [JSONValue.Member] {
         var backupsEndAt: WallTime?
-        if let kept = kept(work.target), kept > .zero {
+        if let kept = kept(work.store), kept > .zero {
             backupsEndAt = work.endedAt.map { $0 + kept }
         }
         let copies = work.counts.residualCopies.map(member)
@@ -178,11 +178,11 @@ struct ReceiptStatement: Sendable {
         ]
     }
 
-    private func kept(_ target: TargetName) -> Duration? { scope.target(target)?.backupsKept }
+    private func kept(_ store: StoreName) -> Duration? { scope.store(store)?.backupsKept }
 
     /// `nil` when it is unknown how long backups or the store's own copies are kept.
     private func end(of work: PurgeWork) -> WallTime? {
-        guard let kept = kept(work.target), let endedAt = work.endedAt else { return nil }
+        guard let kept = kept(work.store), let endedAt = work.endedAt else { return nil }
         var end = endedAt + kept
         for copy in work.counts.residualCopies {
             guard let until = copy.until else { return nil }
@@ -231,7 +231,7 @@ package enum ResidualTexts {
 
 /// What a purge left of one table for one reason, as receipts and reports say it.
 struct KeptData: Hashable {
-    let target: TargetName
+    let store: StoreName
     let table: String
     /// Those that lead to the user still.
     var columns: [String] = []
@@ -240,7 +240,7 @@ struct KeptData: Hashable {
 
     var json: JSONValue {
         [
-            "target": .string(target.rawValue), "table": .string(table),
+            "store": .string(store.rawValue), "table": .string(table),
             "columns": columns.isEmpty ? nil : .array(columns.map { .string($0) }),
             "rows": .integer(Int64(rowCount)), "reason": .string(reason),
         ]
@@ -250,7 +250,7 @@ struct KeptData: Hashable {
     static func find(in work: PurgeWork, _ scope: ErasureScope) -> [KeptData] {
         let entries = work.counts.entries
         func data(_ table: String, _ rowCount: Int, _ reason: String) -> KeptData {
-            KeptData(target: work.target, table: table, rowCount: rowCount, reason: reason)
+            KeptData(store: work.store, table: table, rowCount: rowCount, reason: reason)
         }
         let later =
             "newer than the request, or of unreadable time: they may belong to a later life of the"
@@ -267,11 +267,11 @@ struct KeptData: Hashable {
 
     /// What the configuration keeps; rules of one table for one reason are one.
     private static func kept(in work: PurgeWork, _ scope: ErasureScope) -> [KeptData] {
-        guard let target = scope.target(work.target) else { return [] }
+        guard let store = scope.store(work.store) else { return [] }
         var found: [KeptData] = []
-        for table in target.tables {
+        for table in store.tables {
             guard let reason = table.kept else { continue }
-            let entries = work.counts.entries.filter { target.tables(of: $0.name).contains(table) }
+            let entries = work.counts.entries.filter { store.tables(of: $0.name).contains(table) }
             let name = entries.first?.name ?? table.name
             guard !found.contains(where: { $0.table == name && $0.reason == reason }) else {
                 continue
@@ -280,10 +280,10 @@ struct KeptData: Hashable {
             let there = entries.filter {
                 if case .rule(let verb, _) = $0.action { verb != .delete } else { false }
             }
-            let rules = target.tables(of: name)
+            let rules = store.tables(of: name)
             let count = rowCount(there, for: reason, of: rules.compactMap(\.kept))
             let leading = Set(rules.filter { $0.kept == reason }.compactMap(\.leading))
-            var data = KeptData(target: work.target, table: name, rowCount: count, reason: reason)
+            var data = KeptData(store: work.store, table: name, rowCount: count, reason: reason)
             data.columns = leading.sorted()
             found.append(data)
         }

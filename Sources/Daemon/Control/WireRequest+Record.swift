@@ -75,7 +75,7 @@ extension WireRequest {
 extension PurgeWork {
     fileprivate var blocker: WireBlock? {
         guard obstacle != nil, let lastFailure else { return nil }
-        return WireBlock(target: target.rawValue, error: lastFailure)
+        return WireBlock(store: store.rawValue, error: lastFailure)
     }
 }
 
@@ -221,17 +221,17 @@ extension WireStep {
 
     /// One step, or one for each store with data.
     static func steps(of recheck: Recheck) -> [WireStep] {
-        func step(_ name: String, _ target: TargetName?) -> WireStep {
+        func step(_ name: String, _ store: StoreName?) -> WireStep {
             let state: StepState =
                 recheck.outcome == .unreadable || recheck.outcome == .abandoned ? .skipped : .done
             var step = WireStep(name: name, kind: .recheck, state: state, attempts: 1)
-            step.target = target?.rawValue
+            step.store = store?.rawValue
             step.verdict = recheck.outcome.rawValue
             step.endedAt = recheck.at
             return step
         }
         guard !recheck.found.isEmpty else { return [step("recheck", nil)] }
-        return recheck.found.map { step("recheck \($0.target)", $0.target) }
+        return recheck.found.map { step("recheck \($0.store)", $0.store) }
     }
 
     init(_ outlook: RecheckOutlook) {
@@ -239,7 +239,7 @@ extension WireStep {
         retryAt = outlook.dueAt
     }
 
-    /// The two steps of one target, whose calls are counted together.
+    /// The two steps of one store, whose calls are counted together.
     ///
     /// Those of the verification are the one that succeeded, or the failures since the last purge.
     static func steps(of work: PurgeWork, in request: Request) -> [WireStep] {
@@ -250,19 +250,19 @@ extension WireStep {
             case .verified: min(1, work.attempts)
             }
         var purge = WireStep(
-            name: "purge \(work.target)",
+            name: "purge \(work.store)",
             kind: .purge,
             state: work.step == .waiting ? state(of: work, in: request) : .done,
             attempts: work.attempts - checks
         )
         var verify = WireStep(
-            name: "verify \(work.target)",
+            name: "verify \(work.store)",
             kind: .verify,
             state: .pending,
             attempts: checks
         )
-        purge.target = work.target.rawValue
-        verify.target = work.target.rawValue
+        purge.store = work.store.rawValue
+        verify.store = work.store.rawValue
         purge.startedAt = work.startedAt
         verify.endedAt = work.endedAt
         verify.durationMilliseconds = milliseconds(from: work.startedAt, to: work.endedAt)
@@ -307,7 +307,7 @@ extension WireStep {
     }
 
     private static func state(of work: PurgeWork, in request: Request) -> StepState {
-        // Nothing is verified before every target is purged.
+        // Nothing is verified before every store is purged.
         let begins: Stage = work.step == .waiting ? .purging : .verifying
         let isDue = request.phase.stage.map { $0 >= begins } ?? false
         let hasBegun = work.startedAt != nil
@@ -349,7 +349,7 @@ extension WireStep {
                 approval.first == nil ? ParkReason.awaitingApproval.rawValue : Self.halfApproved
             verdict = approval.isGiven ? "approved" : waits
         }
-        target = approval.lastFailure == nil ? nil : approval.failingTarget?.rawValue
+        store = approval.lastFailure == nil ? nil : approval.failingStore?.rawValue
         lastError = approval.lastFailure
         retryAt = approval.retryAt
     }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Durations and counts since the start.
 ///
-/// Its memory is bounded by the configured providers and targets, and by the known outcomes.
+/// Its memory is bounded by the configured providers and stores, and by the known outcomes.
 final class Measurements: Sendable {
     struct Call: Hashable, Sendable {
         static let success = "success"
@@ -27,9 +27,9 @@ final class Measurements: Sendable {
     struct Values: Sendable {
         var erasures = Histogram.ofErasures
         var calls: [Call: Histogram] = [:]
-        var purges: [TargetName: Histogram] = [:]
+        var purges: [StoreName: Histogram] = [:]
         var decisions: [Decision: Int] = [:]
-        var rows: [TargetName: Rows] = [:]
+        var rows: [StoreName: Rows] = [:]
     }
 
     private let state = Mutex(Values())
@@ -49,13 +49,13 @@ final class Measurements: Sendable {
         state.withLock { $0.decisions[decision, default: 0] += 1 }
     }
 
-    func purged(_ target: TargetName, _ answers: [PurgeAnswer], _ duration: Duration) {
+    func purged(_ store: StoreName, _ answers: [PurgeAnswer], _ duration: Duration) {
         state.withLock { values in
-            values.purges[target, default: .ofPurges].observe(duration)
+            values.purges[store, default: .ofPurges].observe(duration)
             for answer in answers {
                 switch answer {
                 case .done(let counts), .held(let counts, _), .halted(let counts):
-                    values.rows[target, default: Rows()].add(counts)
+                    values.rows[store, default: Rows()].add(counts)
                 case .stopped, .failure: break
                 }
             }

@@ -29,7 +29,7 @@ struct Reporter: EngineObserver {
     func announced(_ announcement: Announcement, of id: RequestID) {
         switch announcement {
         case .parked(.quarantined, _, _): note(.requestQuarantined, of: id)
-        case .parked(.providerPaused, _, _), .parked(.targetPaused, _, _),
+        case .parked(.providerPaused, _, _), .parked(.storePaused, _, _),
             .parked(.massDeletionGuard, _, _), .parked(.clockBehind, _, _):
             // One entry on what they wait for stands for all.
             break
@@ -49,9 +49,9 @@ struct Reporter: EngineObserver {
         case .approved: note(.requestApproved, of: id)
         case .planChanged: note(.planChanged, of: id)
         case .purgeStarted: note(.purgeStarted, of: id)
-        case .remainingRows(let target): note(.rowsRemaining, of: id, ["target": "\(target)"])
-        case .blocked(let target, let obstacle):
-            var facts: Logger.Metadata = ["target": "\(target)", "detail": "\(obstacle.text)"]
+        case .remainingRows(let store): note(.rowsRemaining, of: id, ["store": "\(store)"])
+        case .blocked(let store, let obstacle):
+            var facts: Logger.Metadata = ["store": "\(store)", "detail": "\(obstacle.text)"]
             facts["error"] = "\(obstacle.kind.rawValue)"
             note(.purgeBlocked, of: id, facts)
         case .completed: note(.requestCompleted, of: id, ["state": "completed"])
@@ -85,26 +85,26 @@ struct Reporter: EngineObserver {
 
     func reported(_ report: EngineReport) {
         switch report {
-        case .providerPaused(_, PauseReason.byOperator), .targetPaused(_, PauseReason.byOperator):
+        case .providerPaused(_, PauseReason.byOperator), .storePaused(_, PauseReason.byOperator):
             // `operatorAction` has it, at its own level.
             paused.fire()
         case .providerPaused(let name, let reason):
             logger.note(.providerPaused, ["provider": "\(name)", "error": "\(reason)"])
             paused.fire()
         case .providerResumed(let name): logger.note(.providerResumed, ["provider": "\(name)"])
-        case .targetPaused(let name, let reason):
-            logger.note(.targetPaused, ["target": "\(name)", "error": "\(reason)"])
+        case .storePaused(let name, let reason):
+            logger.note(.storePaused, ["store": "\(name)", "error": "\(reason)"])
             paused.fire()
-        case .targetResumed(let name): logger.note(.targetResumed, ["target": "\(name)"])
+        case .storeResumed(let name): logger.note(.storeResumed, ["store": "\(name)"])
         case .outageBegan(let name, let reason):
             logger.note(.outageBegan, ["provider": "\(name)", "error": "\(reason)"])
         case .outageEnded(let name, let client):
             var facts: Logger.Metadata = ["provider": "\(name)"]
             if let client { facts["detail"] = "\(client)" }
             logger.note(.outageEnded, facts)
-        case .targetStuck(let name, let reason):
-            logger.note(.targetStuck, ["target": "\(name)", "error": "\(reason)"])
-        case .targetGoesOn(let name): logger.note(.targetGoesOn, ["target": "\(name)"])
+        case .storeStuck(let name, let reason):
+            logger.note(.storeStuck, ["store": "\(name)", "error": "\(reason)"])
+        case .storeGoesOn(let name): logger.note(.storeGoesOn, ["store": "\(name)"])
         case .guardTripped: logger.note(.guardTripped)
         case .subjectMismatch(let name): logger.note(.subjectMismatch, ["provider": "\(name)"])
         case .codeLost(let name, let phase, let answer):

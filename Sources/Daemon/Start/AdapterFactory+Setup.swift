@@ -6,42 +6,42 @@ import Providers
 import Settings
 import Stores
 
-/// Providers and targets that cannot be used, one sentence per problem.
+/// Providers and stores that cannot be used, one sentence per problem.
 struct UnfitComponents: Hashable, Sendable {
     /// Also the directory.
     var providers: [ProviderName: String] = [:]
-    var targets: [TargetName: [String]] = [:]
+    var stores: [StoreName: [String]] = [:]
     var subscribers: [SubscriberName: String] = [:]
 
     /// One line per problem, with its name.
     var lines: [String] {
         providers.sorted { $0.key < $1.key }.map(\.value)
-            + targets.sorted { $0.key < $1.key }.flatMap { name, problems in
-                problems.map { "cannot use target '\(name)': \($0)" }
+            + stores.sorted { $0.key < $1.key }.flatMap { name, problems in
+                problems.map { "cannot use store '\(name)': \($0)" }
             }
             + subscribers.sorted { $0.key < $1.key }.map(\.value)
     }
 }
 
 extension AdapterFactory {
-    /// Makes every adapter and compares each target with its live schema.
+    /// Makes every adapter and compares each store with its live schema.
     ///
     /// What cannot be set up is pending: a broken store or credential must not stop the rest. The
     /// errors are those that only another configuration mends; nothing is left open then.
     func make(_ configuration: DaemonConfiguration) async throws(DaemonError) -> Adapters {
-        var adapters = Adapters(configuration: configuration, providers: [:], targets: [:])
+        var adapters = Adapters(configuration: configuration, providers: [:], stores: [:])
         do {
             for provider in configuration.providers { try add(provider, to: &adapters) }
             try await addDirectory(to: &adapters)
-            for target in configuration.targets { try await add(target, to: &adapters) }
+            for store in configuration.stores { try await add(store, to: &adapters) }
         } catch {
             await adapters.shutDown()
             throw error
         }
         addChannels(to: &adapters)
-        adapters.files = adapters.targets.values.compactMap { $0 as? any FileHolding }
-        adapters.targets = connect(adapters.targets, configuration)
-        adapters.unfit.targets = await startupProblems(of: adapters.targets)
+        adapters.files = adapters.stores.values.compactMap { $0 as? any FileHolding }
+        adapters.stores = connect(adapters.stores, configuration)
+        adapters.unfit.stores = await startupProblems(of: adapters.stores)
         return adapters
     }
 
@@ -61,30 +61,30 @@ extension AdapterFactory {
         }
     }
 
-    /// Asks all targets at once: a slow one keeps no other waiting, and none the start.
+    /// Asks all stores at once: a slow one keeps no other waiting, and none the start.
     func startupProblems(
-        of targets: [TargetName: any PurgeTarget]
-    ) async -> [TargetName: [String]] {
-        await withTaskGroup(of: (TargetName, [String]).self) { group in
-            for (name, target) in targets {
-                group.addTask { (name, await startupProblems(of: target)) }
+        of stores: [StoreName: any PurgeStore]
+    ) async -> [StoreName: [String]] {
+        await withTaskGroup(of: (StoreName, [String]).self) { group in
+            for (name, store) in stores {
+                group.addTask { (name, await startupProblems(of: store)) }
             }
-            var found: [TargetName: [String]] = [:]
+            var found: [StoreName: [String]] = [:]
             for await (name, problems) in group where !problems.isEmpty { found[name] = problems }
             return found
         }
     }
 
-    /// The problems that stop the target, or the one that it did not answer in time.
+    /// The problems that stop the store, or the one that it did not answer in time.
     ///
     /// What a store waits for ends when its task is cancelled, so that nothing waits for it.
-    private func startupProblems(of target: any PurgeTarget) async -> [String] {
+    private func startupProblems(of store: any PurgeStore) async -> [String] {
         let limit = Limits.startCheckMax
         let late =
             "it did not answer the check at the start within \(limit.milliseconds / 1000) s; the"
             + " service checks it again and resumes it"
         return await BootClock.within(limit, late: [late], sleep: sleep) {
-            await target.startupProblems()
+            await store.startupProblems()
         }
     }
 
@@ -128,16 +128,16 @@ extension AdapterFactory {
     }
 
     private func add(
-        _ target: TargetConfiguration,
+        _ store: StoreConfiguration,
         to adapters: inout Adapters
     ) async throws(DaemonError) {
         let configuration = adapters.configuration
         do {
-            adapters.targets[target.name] = try await make(target, in: configuration)
+            adapters.stores[store.name] = try await make(store, in: configuration)
         } catch {
-            try Self.requireMendable(error, .target, "cannot use target '\(target.name)': ")
-            adapters.targets[target.name] = PendingTarget(target.name) {
-                try await make(target, in: configuration)
+            try Self.requireMendable(error, .store, "cannot use store '\(store.name)': ")
+            adapters.stores[store.name] = PendingStore(store.name) {
+                try await make(store, in: configuration)
             }
         }
     }
@@ -194,8 +194,8 @@ extension Adapters {
         for name in unfit.providers.keys.sorted() where isPending(name) {
             pause(.pause(name, reason: PauseReason.notSetUp))
         }
-        for name in unfit.targets.keys.sorted() {
-            pause(.pauseTarget(name, reason: EffectFailure.misconfigured.code))
+        for name in unfit.stores.keys.sorted() {
+            pause(.pauseStore(name, reason: EffectFailure.misconfigured.code))
         }
     }
 
@@ -206,19 +206,19 @@ extension Adapters {
 }
 
 extension AdapterFactory {
-    /// A target on a copy of its data, for a drill; to be closed.
+    /// A store on a copy of its data, for a drill; to be closed.
     ///
-    /// The copy is never the location of a configured target: a drill must not touch live data.
+    /// The copy is never the location of a configured store: a drill must not touch live data.
     func makeCopy(
-        of name: TargetName,
+        of name: StoreName,
         at place: String,
         _ configuration: DaemonConfiguration
     ) async -> RecheckCopy {
-        guard let target = configuration.targets.first(where: { $0.name == name }) else {
-            return Self.refused("no_copies", "the target is not configured any more")
+        guard let store = configuration.stores.first(where: { $0.name == name }) else {
+            return Self.refused("no_copies", "the store is not configured any more")
         }
-        guard let original = target.settings as? any DrillCopying else {
-            return Self.refused("no_copies", "a store of kind \"\(target.kind)\" has no copies")
+        guard let original = store.settings as? any DrillCopying else {
+            return Self.refused("no_copies", "a store of kind \"\(store.kind)\" has no copies")
         }
         let settings: any DrillCopying
         do {
@@ -231,12 +231,12 @@ extension AdapterFactory {
             }
         }
         do {
-            let copy = target.with(settings)
+            let copy = store.with(settings)
             var environment = storeEnvironment(of: copy, in: configuration)
             environment.notes = nil
-            for other in configuration.targets
+            for other in configuration.stores
             where try settings.overlaps(other.settings, environment) {
-                let cause = "that is target '\(other.name)' itself, and no copy"
+                let cause = "that is store '\(other.name)' itself, and no copy"
                 return Self.refused("bad_copy", cause)
             }
             let opened = try await settings.open(environment)
@@ -250,57 +250,57 @@ extension AdapterFactory {
         RecheckCopy(refusal: CopyRefusal(code: code, detail: detail))
     }
 
-    /// Wraps the targets that depend on each other, sources first.
+    /// Wraps the stores that depend on each other, sources first.
     func connect(
-        _ made: [TargetName: any PurgeTarget],
+        _ made: [StoreName: any PurgeStore],
         _ configuration: DaemonConfiguration
-    ) -> [TargetName: any PurgeTarget] {
+    ) -> [StoreName: any PurgeStore] {
         guard let keys else { return made }
         var connected = made
-        var sources: [TargetName: SourceTarget] = [:]
-        var keyed: [TargetName: KeyedTarget] = [:]
-        for target in configuration.targets {
-            let used = target.keys.filter { key in
-                configuration.targets.contains { target.has(key, for: $0) }
+        var sources: [StoreName: SourceStore] = [:]
+        var keyed: [StoreName: KeyedStore] = [:]
+        for store in configuration.stores {
+            let used = store.keys.filter { key in
+                configuration.stores.contains { store.has(key, for: $0) }
             }
-            if !used.isEmpty, let source = made[target.name] as? any KeySource {
-                let wrapped = SourceTarget(
+            if !used.isEmpty, let source = made[store.name] as? any KeySource {
+                let wrapped = SourceStore(
                     source,
                     keys: used.map(\.name),
                     shared: Set(used.filter(\.isShared).map(\.name)),
                     foundKeys: keys
                 )
-                sources[target.name] = wrapped
-                connected[target.name] = wrapped
+                sources[store.name] = wrapped
+                connected[store.name] = wrapped
             }
-            guard let reference = target.keyedBy, let inner = connected[target.name],
-                let source = sources[reference.target]
+            guard let reference = store.keyedBy, let inner = connected[store.name],
+                let source = sources[reference.store]
             else { continue }
-            let origin = KeyedTarget.Origin(
-                name: KeyName(target: reference.target, key: reference.key),
+            let origin = KeyedStore.Origin(
+                name: KeyName(store: reference.store, key: reference.key),
                 isShared: configuration.isShared(reference),
                 source: source,
-                upstream: keyed[reference.target],
-                withoutKeys: target.withoutKeys
+                upstream: keyed[reference.store],
+                withoutKeys: store.withoutKeys
             )
-            let wrapped = KeyedTarget(inner, origin: origin, foundKeys: keys, hasher: hasher)
-            keyed[target.name] = wrapped
-            connected[target.name] = wrapped
+            let wrapped = KeyedStore(inner, origin: origin, foundKeys: keys, hasher: hasher)
+            keyed[store.name] = wrapped
+            connected[store.name] = wrapped
         }
         return connected
     }
 
-    /// What the other targets of the same database, and so of a copy of it, do in it.
+    /// What the other stores of the same database, and so of a copy of it, do in it.
     func neighbours(
-        of name: TargetName,
+        of name: StoreName,
         in configuration: DaemonConfiguration
     ) -> SchemaClaims {
-        guard let target = configuration.targets.first(where: { $0.name == name }) else {
+        guard let store = configuration.stores.first(where: { $0.name == name }) else {
             return SchemaClaims()
         }
         // A copy is another place of the same store.
-        return configuration.targets.compactMap { other -> SchemaClaims? in
-            guard other.name != name, let tables = target.settings as? any TableKind,
+        return configuration.stores.compactMap { other -> SchemaClaims? in
+            guard other.name != name, let tables = store.settings as? any TableKind,
                 tables.sharesDatabase(with: other.settings)
             else { return nil }
             return (other.settings as? any TableKind)?.claims

@@ -15,8 +15,8 @@ import Vault
 struct Adapters: Sendable {
     let configuration: DaemonConfiguration
     var providers: [ProviderName: any ConnectedProvider]
-    var targets: [TargetName: any PurgeTarget]
-    /// Those of the targets that keep files open, without their wrappers.
+    var stores: [StoreName: any PurgeStore]
+    /// Those of the stores that keep files open, without their wrappers.
     var files: [any FileHolding] = []
     var receivers: [ProviderName: any NotificationReceiver] = [:]
     var directory: (any IdentityDirectory)?
@@ -27,10 +27,10 @@ struct Adapters: Sendable {
     var forEngine: EngineAdapters {
         EngineAdapters(
             providers: providers.mapValues { $0 },
-            targets: targets,
+            stores: stores,
             directory: directory,
-            rules: configuration.targets.reduce(into: [:]) { rules, target in
-                rules[target.name] = configuration.planRules(of: target.name)
+            rules: configuration.stores.reduce(into: [:]) { rules, store in
+                rules[store.name] = configuration.planRules(of: store.name)
             }
         )
     }
@@ -66,16 +66,16 @@ struct Adapters: Sendable {
         var engine = EngineConfiguration(
             providers: policies,
             lanes: lanes,
-            targets: configuration.targets.map(\.name),
+            stores: configuration.stores.map(\.name),
             withoutIdentities: configuration.requests.withoutIdentities,
             purgesPerHourMax: configuration.requests.maxDeletionsPerHour,
             directory: configuration.directory?.name
         )
         engine.approval = configuration.requests.approval
-        for target in configuration.targets {
-            engine.keySources[target.name] = target.keyedBy?.target
-            if target.withoutKeys == .park { engine.keyedTargetsToPark.insert(target.name) }
-            if target.traits.goesLast { engine.lastTargets.insert(target.name) }
+        for store in configuration.stores {
+            engine.keySources[store.name] = store.keyedBy?.store
+            if store.withoutKeys == .park { engine.keyedStoresToPark.insert(store.name) }
+            if store.traits.goesLast { engine.lastStores.insert(store.name) }
         }
         return engine
     }
@@ -84,7 +84,7 @@ struct Adapters: Sendable {
         IntakePolicy(
             gracePeriod: configuration.requests.gracePeriod,
             deadline: configuration.requests.deadline,
-            targets: configuration.targets.map(\.name),
+            stores: configuration.stores.map(\.name),
             directory: configuration.directory?.name,
             signInAgeMax: configuration.requests.signInAgeMax
         )
@@ -129,7 +129,7 @@ struct Adapters: Sendable {
         for receiver in receivers.values { await receiver.shutdown() }
         await directory?.shutdown()
         for channel in channels.values { await channel.shutdown() }
-        for target in targets.values { await target.shutdown() }
+        for store in stores.values { await store.shutdown() }
     }
 }
 
@@ -172,21 +172,21 @@ struct AdapterFactory: Sendable {
     }
 
     func make(
-        _ target: TargetConfiguration,
+        _ store: StoreConfiguration,
         in configuration: DaemonConfiguration
-    ) async throws -> any PurgeTarget {
-        try await target.settings.open(storeEnvironment(of: target, in: configuration))
+    ) async throws -> any PurgeStore {
+        try await store.settings.open(storeEnvironment(of: store, in: configuration))
     }
 
     func storeEnvironment(
-        of target: TargetConfiguration,
+        of store: StoreConfiguration,
         in configuration: DaemonConfiguration
     ) -> StoreEnvironment {
         var made = StoreEnvironment(
-            target: target,
+            store: store,
             adapters: environment,
             hasher: hasher,
-            neighbours: neighbours(of: target.name, in: configuration)
+            neighbours: neighbours(of: store.name, in: configuration)
         )
         made.notes = notes
         return made

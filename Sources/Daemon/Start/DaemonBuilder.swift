@@ -189,7 +189,7 @@ struct DaemonBuilder: Sendable {
         scope document: String?
     ) throws {
         guard !configuration.hasFile, let document,
-            try !ErasureScope(document: document).targets.isEmpty
+            try !ErasureScope(document: document).stores.isEmpty
         else { return }
         throw DaemonError(
             .configuration,

@@ -6,7 +6,7 @@ package struct DaemonError: Error, Sendable, CustomStringConvertible {
         case configuration
         case credential
         case provider
-        case target
+        case store
         case state
     }
 
@@ -24,7 +24,7 @@ package struct DaemonError: Error, Sendable, CustomStringConvertible {
     var exitStatus: ExitStatus {
         switch kind {
         case .usage: .usage
-        case .configuration, .credential, .provider, .target: .configuration
+        case .configuration, .credential, .provider, .store: .configuration
         case .state: .place
         }
     }

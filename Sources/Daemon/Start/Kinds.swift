@@ -32,8 +32,8 @@ package enum Kinds {
         StateConfiguration.settings + SettingsTable.general + SettingsTable.mail
             + ProviderConfiguration.settings(providers)
             + DirectoryConfiguration.settings(directories, providers: providers)
-            + TargetConfiguration.settings(stores) + SettingsTable.subscriber
+            + StoreConfiguration.settings(stores) + SettingsTable.subscriber
             + QueueConfiguration.settings(queues),
-        kinds: [.provider: providers, .directory: directories, .target: stores, .queue: queues]
+        kinds: [.provider: providers, .directory: directories, .store: stores, .queue: queues]
     )
 }

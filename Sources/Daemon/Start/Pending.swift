@@ -194,28 +194,28 @@ final class PendingReceiver: NotificationReceiver {
     func shutdown() async { await pending.shutdown() }
 }
 
-/// A target that cannot be set up yet: its credential or certificate file cannot be read.
+/// A store that cannot be set up yet: its credential or certificate file cannot be read.
 ///
 /// Until an inspection can set it up it answers `misconfigured`, so that its work waits. Then it
-/// is the target itself.
-final class PendingTarget: TargetWrapper, KeySource {
-    let name: TargetName
-    private let pending: Pending<any PurgeTarget>
+/// is the store itself.
+final class PendingStore: StoreWrapper, KeySource {
+    let name: StoreName
+    private let pending: Pending<any PurgeStore>
 
-    init(_ name: TargetName, make: @escaping @Sendable () async throws -> any PurgeTarget) {
+    init(_ name: StoreName, make: @escaping @Sendable () async throws -> any PurgeStore) {
         self.name = name
         pending = Pending(discard: { await $0.shutdown() }, make: make)
     }
 
-    var inner: any PurgeTarget { pending.value ?? MisconfiguredTarget(name: name) }
+    var inner: any PurgeStore { pending.value ?? MisconfiguredStore(name: name) }
 
-    func inspect(withOutages: Bool) async -> TargetFindings {
-        if let problem = await pending.setUp() { return TargetFindings(problems: [problem]) }
+    func inspect(withOutages: Bool) async -> StoreFindings {
+        if let problem = await pending.setUp() { return StoreFindings(problems: [problem]) }
         return await inner.inspect(withOutages: withOutages)
     }
 
-    /// Also of a kind of target that has no keys, which nothing is keyed by.
-    private var source: any KeySource { inner as? any KeySource ?? MisconfiguredTarget(name: name) }
+    /// Also of a kind of store that has no keys, which nothing is keyed by.
+    private var source: any KeySource { inner as? any KeySource ?? MisconfiguredStore(name: name) }
 
     func keys(_ key: String, of orders: [PurgeOrder]) async -> [KeysAnswer] {
         await source.keys(key, of: orders)
@@ -232,10 +232,10 @@ final class PendingTarget: TargetWrapper, KeySource {
     func shutdown() async { await pending.shutdown() }
 }
 
-private struct MisconfiguredTarget: KeySource, UserListing, RowHolding, CoverageSearching,
+private struct MisconfiguredStore: KeySource, UserListing, RowHolding, CoverageSearching,
     RuleSuggesting
 {
-    let name: TargetName
+    let name: StoreName
 
     func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         orders.map { $0.isStopped ? .stopped : .failure(.misconfigured) }
@@ -246,7 +246,7 @@ private struct MisconfiguredTarget: KeySource, UserListing, RowHolding, Coverage
     }
 
     func plan(_ order: PurgeOrder) async -> PlanAnswer { .failure(.misconfigured) }
-    func inspect(withOutages: Bool) async -> TargetFindings { TargetFindings(problems: []) }
+    func inspect(withOutages: Bool) async -> StoreFindings { StoreFindings(problems: []) }
     func shutdown() async {}
 
     func users(where isWanted: @escaping @Sendable (UserID) -> Bool) async -> UsersAnswer {

@@ -18,7 +18,7 @@ struct ServiceSetup {
         #
         # No secrets in this file: the credential NAME is the file /etc/expunged/credentials/NAME.
 
-        # Add a [[provider]] for each identity provider, and a [[target]] for each store.
+        # Add a [[provider]] for each identity provider, and a [[store]] for each store.
         [requests]
         deadline = "30d"                     # alarms 7 days before, and when it has passed
 
@@ -52,7 +52,7 @@ struct ServiceSetup {
         lines.append("\(keptID == nil ? "created" : "kept") \(key), the vault key \(id)")
         if existing == nil { try writeConfiguration() }
         lines.append("\(existing == nil ? "created" : "kept") \(configuration)")
-        let isComplete = existing.map { !$0.providers.isEmpty && !$0.targets.isEmpty } ?? false
+        let isComplete = existing.map { !$0.providers.isEmpty && !$0.stores.isEmpty } ?? false
         lines += next(newKey: keptID == nil ? key : nil, isComplete: isComplete)
         return lines.joined(separator: "\n")
     }

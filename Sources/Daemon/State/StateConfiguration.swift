@@ -38,7 +38,7 @@ package struct StateConfiguration: Hashable, Sendable {
         (
             "tls", .choice(PostgreSQLTLS.allCases.map(\.rawValue)),
             .defaultsTo(.text(PostgreSQLTLS.verifyFull.rawValue)),
-            "With postgresql: as tls of a [[target]] of this kind."
+            "With postgresql: as tls of a [[store]] of this kind."
         ),
         (
             "ca_file", .text(.path), .optional(example: .text("/etc/expunged/state-ca.pem")),

@@ -14,7 +14,7 @@ final class PauseWatch: Sendable {
 
     enum Component: Hashable, Sendable {
         case provider(ProviderName)
-        case target(TargetName)
+        case store(StoreName)
     }
 
     private let state: StateDatabase
@@ -89,7 +89,7 @@ final class PauseWatch: Sendable {
 
     func note(_ unfit: UnfitComponents) {
         for (name, problem) in unfit.providers { note([problem], of: .provider(name)) }
-        for (name, problems) in unfit.targets { note(problems, of: .target(name)) }
+        for (name, problems) in unfit.stores { note(problems, of: .store(name)) }
         for (name, problem) in unfit.subscribers {
             logger.note(.componentUnfit, ["subscriber": "\(name)", "error": "\(problem)"])
         }
@@ -141,7 +141,7 @@ final class PauseWatch: Sendable {
         guard problems.isEmpty, steward.isHere, await isStillPaused(component) else { return }
         switch component {
         case .provider(let name): post(.resume(name, isOwn: true))
-        case .target(let name): post(.resumeTarget(name, isOwn: true))
+        case .store(let name): post(.resumeStore(name, isOwn: true))
         }
     }
 
@@ -161,8 +161,8 @@ final class PauseWatch: Sendable {
         let providers = pauses.providers.filter { _, reason in
             ComponentCheck.endsPauseOfProvider(reason, steppedAt: steppedAt, now: now)
         }
-        let targets = pauses.targets.filter { ComponentCheck.endsPauseOfTarget($0.value) }
-        return targets.keys.map { .target($0) } + providers.keys.map { .provider($0) }
+        let stores = pauses.stores.filter { ComponentCheck.endsPauseOfStore($0.value) }
+        return stores.keys.map { .store($0) } + providers.keys.map { .provider($0) }
     }
 
     /// After a jump of the clock what was learned about providers counts no more.
@@ -189,8 +189,8 @@ final class PauseWatch: Sendable {
 
     private func problems(of component: Component, among adapters: Adapters) async -> [String] {
         switch component {
-        case .target(let name):
-            return await adapters.targets[name]?.startupProblems() ?? []
+        case .store(let name):
+            return await adapters.stores[name]?.startupProblems() ?? []
         case .provider(let name):
             if let directory = adapters.directory as? PendingDirectory, directory.name == name {
                 return [await directory.setUp()].compactMap(\.self)
@@ -206,7 +206,7 @@ final class PauseWatch: Sendable {
         var facts: Logger.Metadata = ["error": "\(problems.joined(separator: "; "))"]
         switch component {
         case .provider(let name): facts["provider"] = "\(name)"
-        case .target(let name): facts["target"] = "\(name)"
+        case .store(let name): facts["store"] = "\(name)"
         }
         logger.note(.componentUnfit, facts)
     }
@@ -215,7 +215,7 @@ final class PauseWatch: Sendable {
 extension UnfitComponents {
     fileprivate func has(_ component: PauseWatch.Component) -> Bool {
         switch component {
-        case .target(let name): targets[name] != nil
+        case .store(let name): stores[name] != nil
         case .provider(let name): providers[name] != nil
         }
     }
@@ -224,7 +224,7 @@ extension UnfitComponents {
 extension Adapters {
     fileprivate func has(_ component: PauseWatch.Component) -> Bool {
         switch component {
-        case .target(let name): targets[name] != nil
+        case .store(let name): stores[name] != nil
         case .provider(let name): providers[name] != nil || directory?.name == name
         }
     }

@@ -18,7 +18,7 @@ struct RecheckParts: Sendable {
     let logger: Logger
     /// The engine, where each store has a lane.
     let lanes: any StoreLanes
-    let makeCopy: @Sendable (TargetName, String) async -> RecheckCopy
+    let makeCopy: @Sendable (StoreName, String) async -> RecheckCopy
     let operate: @Sendable (RequestID, RequestEvent) async throws -> OperationOutcome
 
     var driver: RecheckDriver {
@@ -30,7 +30,7 @@ struct RecheckParts: Sendable {
                 clock: clock,
                 stores: {
                     let adapters = registry.current
-                    return (adapters.targets, adapters.recheckEnvironment)
+                    return (adapters.stores, adapters.recheckEnvironment)
                 },
                 openCopy: makeCopy,
                 announce: { report($0) }
@@ -54,17 +54,17 @@ struct RecheckParts: Sendable {
         case .sampled(let store):
             logger.note(
                 .dataReturned,
-                ["target": "\(store.name)", "count": "\(store.found)", "detail": "sample"]
+                ["store": "\(store.name)", "count": "\(store.found)", "detail": "sample"]
             )
         case .unsearched(let name, let error):
             logger.note(
                 .operationFailed,
-                ["step": "search_for_erased", "target": "\(name)", "error": "\(error)"]
+                ["step": "search_for_erased", "store": "\(name)", "error": "\(error)"]
             )
         case .answered(let name): counter.answered(name)
         case .overdue(let name):
             counter.noteOverdue(name)
-            logger.note(.recheckOverdue, ["target": "\(name)"])
+            logger.note(.recheckOverdue, ["store": "\(name)"])
         }
     }
 
@@ -85,7 +85,7 @@ struct RecheckParts: Sendable {
             logger.note(
                 .dataReturned,
                 [
-                    "request.id": "\(request)", "target": "\(found.target)",
+                    "request.id": "\(request)", "store": "\(found.store)",
                     "count": "\(found.rowCount)",
                 ]
             )
@@ -96,14 +96,14 @@ struct RecheckParts: Sendable {
 extension Adapters {
     fileprivate var recheckEnvironment: RecheckEnvironment {
         RecheckEnvironment(
-            stores: configuration.targets.compactMap { target in
-                guard let adapter = targets[target.name] else { return nil }
-                var entry = RecheckStore(name: target.name)
-                entry.withoutTimestamps = configuration.withoutTimestamps(target)
-                entry.isDatedByRestoration = target.traits.isDatedByRestoration
-                entry.keyedBy = target.keyedBy?.target
-                entry.keyName = (adapter as? KeyedTarget)?.erasedName
-                entry.hasKeys = !target.keys.isEmpty
+            stores: configuration.stores.compactMap { store in
+                guard let adapter = stores[store.name] else { return nil }
+                var entry = RecheckStore(name: store.name)
+                entry.withoutTimestamps = configuration.withoutTimestamps(store)
+                entry.isDatedByRestoration = store.traits.isDatedByRestoration
+                entry.keyedBy = store.keyedBy?.store
+                entry.keyName = (adapter as? KeyedStore)?.erasedName
+                entry.hasKeys = !store.keys.isEmpty
                 return entry
             },
             intervals: configuration.requests.rechecks
@@ -185,7 +185,7 @@ struct RecheckSealer: RecheckOpener {
 final class RecheckCounter: Sendable {
     private struct State {
         var counts: [Recheck.Outcome: Int] = [:]
-        var overdue: Set<TargetName> = []
+        var overdue: Set<StoreName> = []
         var isSampleFound = false
     }
 
@@ -193,8 +193,8 @@ final class RecheckCounter: Sendable {
 
     var counts: [Recheck.Outcome: Int] { state.withLock(\.counts) }
 
-    /// Targets that could not be checked for days.
-    var overdue: Set<TargetName> { state.withLock(\.overdue) }
+    /// Stores that could not be checked for days.
+    var overdue: Set<StoreName> { state.withLock(\.overdue) }
 
     /// Whether the last sample found data of an erased user that no recheck follows.
     var isSampleFound: Bool { state.withLock(\.isSampleFound) }
@@ -205,11 +205,11 @@ final class RecheckCounter: Sendable {
 
     func sampled(isFound: Bool) { state.withLock { $0.isSampleFound = isFound } }
 
-    func answered(_ target: TargetName) {
-        state.withLock { _ = $0.overdue.remove(target) }
+    func answered(_ store: StoreName) {
+        state.withLock { _ = $0.overdue.remove(store) }
     }
 
-    func noteOverdue(_ target: TargetName) {
-        state.withLock { _ = $0.overdue.insert(target) }
+    func noteOverdue(_ store: StoreName) {
+        state.withLock { _ = $0.overdue.insert(store) }
     }
 }

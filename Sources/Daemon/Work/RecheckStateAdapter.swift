@@ -105,7 +105,7 @@ struct RecheckStateAdapter: RecheckState {
             DuePage(
                 opened: opened,
                 unopened: unopened,
-                pausedTargets: Set(try await state.pauses().targets.keys),
+                pausedStores: Set(try await state.pauses().stores.keys),
                 next: due.nextDueAt
             )
         )

@@ -23,14 +23,14 @@ final class ReplayService: Sendable {
 
     /// Starts a replay; the same id again starts no other, so a caller may repeat a lost call.
     ///
-    /// - Throws: ``Control/ControlProblem``: `wrong_state` while one runs, `unknown_target`, or
+    /// - Throws: ``Control/ControlProblem``: `wrong_state` while one runs, `unknown_store`, or
     ///   `malformed_field` for a time to come.
     func begin(_ terms: ReplayTerms) throws(ControlProblem) {
-        let targets = Set(parts.registry.current.targets.keys)
+        let stores = Set(parts.registry.current.stores.keys)
         let now = parts.clock.now()
         do throws(ReplayProgress.Refusal) {
             let isNew = try current.withLock { progress throws(ReplayProgress.Refusal) in
-                try progress.begin(terms, in: targets, at: now)
+                try progress.begin(terms, in: stores, at: now)
             }
             if isNew { order.yield(terms) }
         } catch {
@@ -59,7 +59,7 @@ final class ReplayService: Sendable {
 extension ControlProblem {
     fileprivate init(of refusal: ReplayProgress.Refusal) {
         switch refusal {
-        case .unknownTarget: self.init(.unknownTarget)
+        case .unknownStore: self.init(.unknownStore)
         case .inFuture(let field, let now):
             self.init(
                 .malformedField,
@@ -84,6 +84,6 @@ extension WireReplay {
         self.init(state: state)
         (id, isDrill, since) = (terms.id, terms.isDrill, terms.since)
         (tombstones, reopened) = (report.tombstones, report.reopened)
-        targets = report.stores
+        stores = report.stores
     }
 }

@@ -14,10 +14,10 @@ extension EngineCore {
             endClients(of: name) { client, _ in
                 client.isConfigured ? isWell : !unserved.contains(client.name)
             }
-        case .pauseTarget(let name, let reason, let uid):
-            pauseTarget(name, reason: reason, by: uid, at: now)
-        case .resumeTarget(let name, let isOwn):
-            resumeTarget(name, isOwn: isOwn, at: now)
+        case .pauseStore(let name, let reason, let uid):
+            pauseStore(name, reason: reason, by: uid, at: now)
+        case .resumeStore(let name, let isOwn):
+            resumeStore(name, isOwn: isOwn, at: now)
         case .placeHold(let hold, let ticket):
             place(hold, ticket, at: now)
         case .liftHold(let name, let uid, let ticket):
@@ -39,7 +39,7 @@ extension EngineCore {
             reply(ticket, .done)
         case .timer:
             retryCodes(at: now)
-        case .admitted, .fetched, .loaded, .codes, .committed, .answered, .targetAnswered,
+        case .admitted, .fetched, .loaded, .codes, .committed, .answered, .storeAnswered,
             .takeTurn, .endTurn, .planned, .exchanged, .update, .renewalsFound, .renewed,
             .spoolRead, .unsealed,
             .clockStepped, .clockSettled, .clockFloor:
@@ -97,33 +97,33 @@ extension EngineCore {
         if wasOpen { touchWindow(at: now) }
     }
 
-    mutating func pauseTarget(
-        _ name: TargetName,
+    mutating func pauseStore(
+        _ name: StoreName,
         reason: String,
         by uid: UInt32? = nil,
         at now: WallTime
     ) {
-        if let before = targetPauses[name] {
+        if let before = storePauses[name] {
             guard uid != nil, reason != before else { return }
-            targetPauses[name] = reason
-            return actions.append(.report(.targetPaused(name, reason: reason)))
+            storePauses[name] = reason
+            return actions.append(.report(.storePaused(name, reason: reason)))
         }
-        targetPauses[name] = reason
-        environment.pausedTargets.insert(name)
-        record(.pauseTarget(name, reason: reason, by: uid, at: now))
-        nextBatch.reports.append(.targetPaused(name, reason: reason))
-        targets[name]?.stuck.forgetAll()
+        storePauses[name] = reason
+        environment.pausedStores.insert(name)
+        record(.pauseStore(name, reason: reason, by: uid, at: now))
+        nextBatch.reports.append(.storePaused(name, reason: reason))
+        stores[name]?.stuck.forgetAll()
         touchWindow(at: now)
     }
 
-    private mutating func resumeTarget(_ name: TargetName, isOwn: Bool, at now: WallTime) {
-        guard !isOwn || targetPauses[name] != PauseReason.byOperator,
-            environment.pausedTargets.remove(name) != nil
+    private mutating func resumeStore(_ name: StoreName, isOwn: Bool, at now: WallTime) {
+        guard !isOwn || storePauses[name] != PauseReason.byOperator,
+            environment.pausedStores.remove(name) != nil
         else { return }
-        targetPauses[name] = nil
-        record(.resumeTarget(name, isOwn: isOwn, at: now))
-        nextBatch.reports.append(.targetResumed(name))
-        wake(.targetPaused, at: now)
+        storePauses[name] = nil
+        record(.resumeStore(name, isOwn: isOwn, at: now))
+        nextBatch.reports.append(.storeResumed(name))
+        wake(.storePaused, at: now)
     }
 
     private mutating func reconfigure(_ configuration: EngineConfiguration, at now: WallTime) {

@@ -5,10 +5,10 @@ extension EngineCore {
         if !ownership.isAll { sweepLeaving(at: now) }
         readSpool(at: now)
         fillLanes(at: now)
-        fillTargets(at: now)
+        fillStores(at: now)
         fillRenewals(at: now)
         fillPlans(at: now)
-        reportStuckTargets(at: now)
+        reportStuckStores(at: now)
         reportOutages(at: now)
         beginCommit(at: now)
         runNextSuspect()
@@ -107,14 +107,14 @@ extension EngineCore {
             enqueueCall(call, to: provider, at: now)
         case .plan:
             plans.enqueue(id)
-        case .purge(let target):
-            enqueue(id, .purge, to: target)
-        case .verify(let target):
-            enqueue(id, .verify, to: target)
+        case .purge(let store):
+            enqueue(id, .purge, to: store)
+        case .verify(let store):
+            enqueue(id, .verify, to: store)
         case .pauseProvider(let name):
             pause(name, reason: EffectFailure.misconfigured.code, at: now)
-        case .pauseTarget(let name):
-            pauseTarget(name, reason: EffectFailure.misconfigured.code, at: now)
+        case .pauseStore(let name):
+            pauseStore(name, reason: EffectFailure.misconfigured.code, at: now)
         case .announce(let announcement):
             actions.append(.announce(id, announcement))
             if announcement == .parked(.massDeletionGuard),
@@ -126,18 +126,18 @@ extension EngineCore {
         }
     }
 
-    /// A target that a reload took away has a queue, too: its call answers `misconfigured`.
-    mutating func enqueue(_ id: RequestID, _ work: TargetQueue.Work, to target: TargetName) {
+    /// A store that a reload took away has a queue, too: its call answers `misconfigured`.
+    mutating func enqueue(_ id: RequestID, _ work: StoreQueue.Work, to store: StoreName) {
         guard mayBegin(id) else { return }
-        withQueue(target) { $0.enqueue(id, work) }
+        withQueue(store) { $0.enqueue(id, work) }
     }
 
-    mutating func withQueue(_ target: TargetName, _ body: (inout TargetQueue) -> Void) {
-        if targets[target] == nil {
-            targets[target] = TargetQueue()
-            targetOrder = targets.keys.sorted()
+    mutating func withQueue(_ store: StoreName, _ body: (inout StoreQueue) -> Void) {
+        if stores[store] == nil {
+            stores[store] = StoreQueue()
+            storeOrder = stores.keys.sorted()
         }
-        body(&targets[target, default: TargetQueue()])
+        body(&stores[store, default: StoreQueue()])
     }
 
     private mutating func fetchIfUseful(at now: WallTime) {
@@ -238,7 +238,7 @@ extension RequestEffect {
     /// Whether it only tells of something.
     fileprivate var isNote: Bool {
         switch self {
-        case .announce, .pauseProvider, .pauseTarget: true
+        case .announce, .pauseProvider, .pauseStore: true
         case .lookUp, .check, .revoke, .confirm, .plan, .purge, .verify: false
         }
     }

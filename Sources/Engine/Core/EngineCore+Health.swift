@@ -21,8 +21,8 @@ package struct LaneHealth: Hashable, Sendable {
     package let waitingCount: Int
 }
 
-/// How the engine gets on with one target right now.
-package struct TargetHealth: Hashable, Sendable {
+/// How the engine gets on with one store right now.
+package struct StoreHealth: Hashable, Sendable {
     package let isPaused: Bool
     package let isBusy: Bool
     package let waitingCount: Int
@@ -66,12 +66,12 @@ extension EngineCore {
                 )
             )
         }
-        for name in targetOrder {
-            guard let queue = targets[name] else { continue }
-            let isKept = environment.pausedTargets.contains(name) || queue.isBusy
+        for name in storeOrder {
+            guard let queue = stores[name] else { continue }
+            let isKept = environment.pausedStores.contains(name) || queue.isBusy
             places.append(
                 QueueProgress(
-                    place: .target(name),
+                    place: .store(name),
                     isDue: queue.waitingCount > 0 && !isKept,
                     begunCount: queue.begunCount
                 )
@@ -94,10 +94,10 @@ extension EngineCore {
         )
     }
 
-    package func targetHealth(_ name: TargetName) -> TargetHealth? {
-        guard let queue = targets[name] else { return nil }
-        return TargetHealth(
-            isPaused: environment.pausedTargets.contains(name),
+    package func storeHealth(_ name: StoreName) -> StoreHealth? {
+        guard let queue = stores[name] else { return nil }
+        return StoreHealth(
+            isPaused: environment.pausedStores.contains(name),
             isBusy: queue.isBusy,
             waitingCount: queue.waitingCount,
             stuckSince: queue.stuck.isReported ? queue.stuck.since : nil,

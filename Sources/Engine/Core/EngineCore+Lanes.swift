@@ -91,7 +91,7 @@ extension EngineCore {
             apply(.revoked(identity, id, .failure(.sealBroken)), to: call.request, at: now)
         case .confirm(let identity, let id):
             apply(.confirmed(identity, id, .failure(.sealBroken)), to: call.request, at: now)
-        case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseTarget, .announce:
+        case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseStore, .announce:
             break
         }
     }
@@ -198,12 +198,12 @@ extension EngineCore {
         }
     }
 
-    /// One call per target at a time; what is held or over by now is left out.
-    mutating func fillTargets(at now: WallTime) {
-        for name in targetOrder {
-            let isPaused = environment.pausedTargets.contains(name)
+    /// One call per store at a time; what is held or over by now is left out.
+    mutating func fillStores(at now: WallTime) {
+        for name in storeOrder {
+            let isPaused = environment.pausedStores.contains(name)
             // A run knows of pauses itself: an operator's replay does not wait for their end.
-            if let turn = targets[name]?.nextTurn(isAlone: isPaused) {
+            if let turn = stores[name]?.nextTurn(isAlone: isPaused) {
                 // A hold may have come after the run read them, before its turn.
                 let isKnown =
                     Set(environment.rowHolds(on: name)) == Set(turn.holds.rows)
@@ -215,10 +215,10 @@ extension EngineCore {
                 continue
             }
             guard !isPaused else { continue }
-            guard let (work, ids) = targets[name]?.nextBatch() else { continue }
+            guard let (work, ids) = stores[name]?.nextBatch() else { continue }
             let orders = ids.compactMap { purgeOrder($0, at: name, work: work, now: now) }
             guard !orders.isEmpty else {
-                targets[name]?.finished()
+                stores[name]?.finished()
                 continue
             }
             actions.append(work == .purge ? .purge(name, orders) : .verify(name, orders))
@@ -227,29 +227,29 @@ extension EngineCore {
 
     private mutating func purgeOrder(
         _ id: RequestID,
-        at target: TargetName,
-        work: TargetQueue.Work,
+        at store: StoreName,
+        work: StoreQueue.Work,
         now: WallTime
     ) -> PurgeOrder? {
         guard let run = window[id] else { return nil }
         let request = run.loaded.request
         let isStopped =
             work == .purge
-            && (environment.isHeld(target) || !request.mayPurge(target, at: now, environment))
+            && (environment.isHeld(store) || !request.mayPurge(store, at: now, environment))
         guard mayPerform(run), !isStopped, request.openRevocationCount == 0,
             request.purgeStartedAt != nil
         else {
-            let effect: RequestEffect = work == .purge ? .purge(target) : .verify(target)
+            let effect: RequestEffect = work == .purge ? .purge(store) : .verify(store)
             apply(.postponed(effect, until: now), to: id, at: now)
             return nil
         }
-        let purge = request.purges.first { $0.target == target }
+        let purge = request.purges.first { $0.store == store }
         var order = PurgeOrder(
             request: id,
             user: run.loaded.user,
             cutoff: request.cutoff(in: purge),
-            holds: environment.holds.isEmpty ? [] : environment.rowHolds(on: target),
-            gate: targets[target]?.purge?.gate
+            holds: environment.holds.isEmpty ? [] : environment.rowHolds(on: store),
+            gate: stores[store]?.purge?.gate
         )
         order.datesUpTo = purge?.judgedAt.map { $0 + Limits.rowSkewMax }
         beginCall(of: id)
@@ -264,7 +264,7 @@ extension RequestEffect {
         case .check(let identity, let id), .revoke(let identity, let id),
             .confirm(let identity, let id):
             (identity, id)
-        case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseTarget, .announce: nil
+        case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseStore, .announce: nil
         }
     }
 }

@@ -8,7 +8,7 @@ package import Lifecycle
 /// lost   ──▶ everything of the partition is dropped at once; answers that come later are ignored
 /// ```
 ///
-/// A slot of a provider, a target or a plan stays taken until its call is answered, whoever owns
+/// A slot of a provider, a store or a plan stays taken until its call is answered, whoever owns
 /// the partition by then.
 extension EngineCore {
     mutating func share(_ input: EngineInput, at now: WallTime) {
@@ -84,7 +84,7 @@ extension EngineCore {
         dropOperations(of: lost)
         dropRenewals(of: lost, at: now)
         // Which of them are of these partitions is not known.
-        for name in targetOrder { targets[name]?.stuck.forgetAll() }
+        for name in storeOrder { stores[name]?.stuck.forgetAll() }
         ownership.lose(lost)
         shareRates()
     }
@@ -116,7 +116,7 @@ extension EngineCore {
 
     private mutating func dropCalls(of ids: Set<RequestID>) {
         for name in laneOrder { lanes[name]?.remove { ids.contains($0.request) } }
-        for name in targetOrder { targets[name]?.remove(ids) }
+        for name in storeOrder { stores[name]?.remove(ids) }
         plans.remove(ids)
         for (identity, calls) in callsBehind {
             let others = calls.filter { !ids.contains($0.request) }
@@ -296,9 +296,9 @@ extension EngineCore {
         case .planned(let id, _):
             guard endCall(of: id, read) else { return plans.finished() }
             consume(input, at: now)
-        case .targetAnswered(let target, let answers, let reason):
+        case .storeAnswered(let store, let answers, let reason):
             let current = answers.filter { endCall(of: $0.0, read) }
-            consume(.targetAnswered(target, current, reason: reason), at: now)
+            consume(.storeAnswered(store, current, reason: reason), at: now)
         default:
             consume(input, at: now)
         }

@@ -24,7 +24,7 @@ extension EngineCore {
         if rulesVersion != rules.version { outdateTurns() }
         rulesVersion = rules.version
         adoptProviders(rules.pauses.providers, at: now)
-        adoptTargets(rules.pauses.targets, at: now)
+        adoptStores(rules.pauses.stores, at: now)
         adoptHolds(rules.pauses.holds, at: now)
         if let allowance = rules.allowance, allowance != lastAllowance {
             lastAllowance = allowance
@@ -47,18 +47,18 @@ extension EngineCore {
         for reason in ParkReason.ofRevocations { wake(reason, at: now) }
     }
 
-    private mutating func adoptTargets(_ pauses: [TargetName: String], at now: WallTime) {
-        let before = Set(targetPauses.keys)
-        targetPauses = pauses
-        environment.pausedTargets = Set(pauses.keys)
-        if !before.subtracting(pauses.keys).isEmpty { wake(.targetPaused, at: now) }
+    private mutating func adoptStores(_ pauses: [StoreName: String], at now: WallTime) {
+        let before = Set(storePauses.keys)
+        storePauses = pauses
+        environment.pausedStores = Set(pauses.keys)
+        if !before.subtracting(pauses.keys).isEmpty { wake(.storePaused, at: now) }
     }
 
-    private mutating func adoptHolds(_ holds: [TargetHold], at now: WallTime) {
+    private mutating func adoptHolds(_ holds: [StoreHold], at now: WallTime) {
         let before = Set(environment.holds)
         environment.holds = holds
         for hold in holds where !before.contains(hold) {
-            if let (requests, gate) = targets[hold.target]?.purge {
+            if let (requests, gate) = stores[hold.store]?.purge {
                 actions.append(.stop(gate, requests))
             }
         }
@@ -69,7 +69,7 @@ extension EngineCore {
 extension StateChange {
     var isRule: Bool {
         switch self {
-        case .pauseProvider, .resumeProvider, .pauseTarget, .resumeTarget, .placeHold, .liftHold:
+        case .pauseProvider, .resumeProvider, .pauseStore, .resumeStore, .placeHold, .liftHold:
             true
         default: false
         }

@@ -99,7 +99,7 @@ extension EngineCore {
         }
         spoolGate.restart(at: now)
         for name in laneOrder { lanes[name]?.reclock(by: step.by, at: now) }
-        for name in targetOrder { targets[name]?.stuck.reclock(by: step.by, at: now) }
+        for name in storeOrder { stores[name]?.stuck.reclock(by: step.by, at: now) }
         massDeletionGuard.reclock(by: step.by)
         for id in exchanges.keys { exchanges[id]?.exchange.reclock(step, at: now) }
         renewals.searchAt = renewals.searchAt.map { _ in now }

@@ -108,7 +108,7 @@ extension EngineCore {
         if step.beginsPurge, massDeletionGuard.purgeBegan(by: submitter, at: now) {
             overridesUsed += 1
         }
-        if let target = step.verification { enqueue(id, .verify, to: target) }
+        if let store = step.verification { enqueue(id, .verify, to: store) }
         if case .hold = event { stopPurges(of: id) }
         if step.isNewlyDirty { dirty.append(id) }
         if let old = step.leftLane { lanes[old]?.requestCount -= 1 }
@@ -222,7 +222,7 @@ extension EngineCore {
 private struct RequestStep {
     var refusal: OperationRefusal?
     var beginsPurge = false
-    var verification: TargetName?
+    var verification: StoreName?
     var isNewlyDirty = false
     var leftLane: ProviderName?
     var enteredLane: ProviderName?
@@ -261,17 +261,17 @@ extension EngineCore.Run {
     }
 
     /// It only reads, so no commit comes before it; after a crash both are done again.
-    private mutating func takeVerification(after event: RequestEvent) -> TargetName? {
-        guard event.isTargetAnswer, !isDirty, effects.count == 1,
-            case .verify(let target) = effects[0]
+    private mutating func takeVerification(after event: RequestEvent) -> StoreName? {
+        guard event.isStoreAnswer, !isDirty, effects.count == 1,
+            case .verify(let store) = effects[0]
         else { return nil }
         effects = []
-        return target
+        return store
     }
 }
 
 extension RequestEvent {
-    fileprivate var isTargetAnswer: Bool {
+    fileprivate var isStoreAnswer: Bool {
         switch self {
         case .purged, .verified: true
         default: false

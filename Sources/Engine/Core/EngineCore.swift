@@ -53,11 +53,11 @@ package struct EngineCore: Sendable {
     var lanes: [ProviderName: ProviderLane] = [:]
     /// Those that may have an outage, of all users or of one client.
     var failingLanes: Set<ProviderName> = []
-    var targets: [TargetName: TargetQueue] = [:]
+    var stores: [StoreName: StoreQueue] = [:]
     var plans = PlanQueue()
     /// The order in which slots are filled; a dictionary's own order would make no run replayable.
     var laneOrder: [ProviderName] = []
-    var targetOrder: [TargetName] = []
+    var storeOrder: [StoreName] = []
     var massDeletionGuard: MassDeletionGuard
     var overridesUsed = 0
     var random: SeededGenerator
@@ -95,7 +95,7 @@ package struct EngineCore: Sendable {
     var dueNotedDuringFetch: WallTime?
     /// Why what is paused is paused: what an operator has paused, the service does not resume.
     var providerPauses: [ProviderName: String]
-    var targetPauses: [TargetName: String]
+    var storePauses: [StoreName: String]
     var spoolGate = SpoolGate()
     /// What the clock must not be behind of: the newest time that the ledger has signed.
     package internal(set) var clockFloor = WallTime.distantPast
@@ -139,12 +139,12 @@ package struct EngineCore: Sendable {
         environment = Environment(providers: configuration.providers)
         environment.adopt(configuration)
         environment.pausedProviders = Set(pauses.providers.keys)
-        environment.pausedTargets = Set(pauses.targets.keys)
+        environment.pausedStores = Set(pauses.stores.keys)
         environment.isVaultOpen = isVaultOpen
         environment.isApprovalRequired = configuration.approval == .required
         environment.holds = pauses.holds
         massDeletionGuard = MassDeletionGuard(purgesMax: configuration.purgesPerHourMax)
-        (providerPauses, targetPauses) = (pauses.providers, pauses.targets)
+        (providerPauses, storePauses) = (pauses.providers, pauses.stores)
         unfinishedWakes = pauses.unfinishedWakes
         random = SeededGenerator(seed: seed)
         adoptLanes()
@@ -207,7 +207,7 @@ package struct EngineCore: Sendable {
             let knownAt = isPaused ? nil : lane.outageKnownAt
             times += [lane.clientsEndAt, knownAt ?? lane.outageEndsAt].compactMap(\.self)
         }
-        times += targets.values.compactMap(\.stuck.reportAt).filter { $0 > now }
+        times += stores.values.compactMap(\.stuck.reportAt).filter { $0 > now }
         if let patience = spoolGate.wakeTime(after: now) { times.append(patience) }
         if environment.isClockBehind { times.append(clockFloor) }
         if let nextDueAt, !isFetching, mayFetch, hasRoom, reclocksUnderWay == 0 {
@@ -223,11 +223,11 @@ package struct EngineCore: Sendable {
             let limits = ownership.isAll ? configured : shared(configured)
             lanes[name, default: ProviderLane(limits: limits)].adopt(limits)
         }
-        for name in configuration.targets where targets[name] == nil {
-            targets[name] = TargetQueue()
+        for name in configuration.stores where stores[name] == nil {
+            stores[name] = StoreQueue()
         }
         laneOrder = lanes.keys.sorted()
-        targetOrder = targets.keys.sorted()
+        storeOrder = stores.keys.sorted()
     }
 
     mutating func consume(_ input: EngineInput, at now: WallTime) {
@@ -255,14 +255,14 @@ package struct EngineCore: Sendable {
             if let identity = event.identity {
                 release(identity, of: id, at: provider, now: now)
             }
-        case .targetAnswered(let target, let answers, let reason):
-            targets[target]?.finished()
+        case .storeAnswered(let store, let answers, let reason):
+            stores[store]?.finished()
             for (id, event) in answers { apply(event, to: id, at: now) }
-            noteProgress(at: target, answers, reason: reason, at: now)
-        case .takeTurn(let target, let requests, let gate, let holds, let ticket):
-            withQueue(target) { $0.enqueue(TargetQueue.Turn(requests, gate, holds, ticket)) }
-        case .endTurn(let target):
-            targets[target]?.finished()
+            noteProgress(at: store, answers, reason: reason, at: now)
+        case .takeTurn(let store, let requests, let gate, let holds, let ticket):
+            withQueue(store) { $0.enqueue(StoreQueue.Turn(requests, gate, holds, ticket)) }
+        case .endTurn(let store):
+            stores[store]?.finished()
         case .planned(let id, let result):
             planEnded(id, result, at: now)
         case .exchanged(let id, let result):
@@ -284,7 +284,7 @@ package struct EngineCore: Sendable {
             found(due, at: now)
         case .renewed(let id, let answer):
             renewed(id, answer, at: now)
-        case .operate, .pause, .resume, .checked, .pauseTarget, .resumeTarget, .placeHold,
+        case .operate, .pause, .resume, .checked, .pauseStore, .resumeStore, .placeHold,
             .liftHold, .userHeld, .reconfigured, .guardOverride, .restraintLifted, .probe, .timer,
             .gained, .lost, .leave, .refused, .under, .renewedLeases, .rules, .mailed, .inbox:
             command(input, at: now)

@@ -48,10 +48,10 @@ package enum EngineInput: Sendable {
     case committed([ChangeUpdate?])
     case answered(RequestID, RequestEvent, ProviderName, EffectFailure?, VendorAnswer? = nil)
     /// `reason` is the store's own of a failure, without personal data.
-    case targetAnswered(TargetName, [(RequestID, RequestEvent)], reason: String? = nil)
+    case storeAnswered(StoreName, [(RequestID, RequestEvent)], reason: String? = nil)
     /// A run of rechecks waits for a turn; a hold stops its orders of these requests by the gate.
-    case takeTurn(TargetName, [RequestID], PurgeGate, KnownHolds, Ticket)
-    case endTurn(TargetName)
+    case takeTurn(StoreName, [RequestID], PurgeGate, KnownHolds, Ticket)
+    case endTurn(StoreName)
     case planned(RequestID, PlanResult)
     case exchanged(CredentialID, ExchangeResult)
     case renewalsFound(DueRenewals)
@@ -73,10 +73,10 @@ package enum EngineInput: Sendable {
     /// With `isWell`, somebody asked the provider and it answered as it should: calls need no probe
     /// first. Of users whose client id is not configured, only those of `unserved` wait.
     case checked(ProviderName, isWell: Bool, unserved: Set<String>)
-    case pauseTarget(TargetName, reason: String, by: UInt32? = nil)
-    case resumeTarget(TargetName, isOwn: Bool = false)
+    case pauseStore(StoreName, reason: String, by: UInt32? = nil)
+    case resumeStore(StoreName, isOwn: Bool = false)
     case reconfigured(EngineConfiguration)
-    case placeHold(TargetHold, Ticket)
+    case placeHold(StoreHold, Ticket)
     case liftHold(String, by: UInt32, Ticket)
     /// A hold on a user is durable. The user's open requests are held one by one.
     case userHeld(Ticket)
@@ -129,11 +129,11 @@ package enum EngineAction: Sendable {
     case plan(PlanOrder)
     case findRenewals([ProviderName], limit: Int, in: PartitionSet)
     case renew(SealedCredential)
-    case purge(TargetName, [PurgeOrder])
+    case purge(StoreName, [PurgeOrder])
     /// Lets no order of these requests begin any more; comes before the answer to the hold.
     case stop(PurgeGate, [RequestID])
     case retire(PurgeGate)
-    case verify(TargetName, [PurgeOrder])
+    case verify(StoreName, [PurgeOrder])
     case readRules(ReadNumber)
     case readInbox(ReadNumber, PartitionSet)
     /// Nothing of these partitions is under way any more, and they are not owned.
@@ -148,15 +148,15 @@ package enum EngineAction: Sendable {
 package enum EngineReport: Hashable, Sendable {
     case providerPaused(ProviderName, reason: String)
     case providerResumed(ProviderName)
-    case targetPaused(TargetName, reason: String)
-    case targetResumed(TargetName)
+    case storePaused(StoreName, reason: String)
+    case storeResumed(StoreName)
     /// Its breaker has opened, or for minutes no call was answered as it should be.
     case outageBegan(ProviderName, reason: String)
     /// With the client or directory, where it was that one's.
     case outageEnded(ProviderName, client: String? = nil)
     /// A deletion has made no progress there for ``Lifecycle/Limits/stuckAfter``.
-    case targetStuck(TargetName, reason: String)
-    case targetGoesOn(TargetName)
+    case storeStuck(StoreName, reason: String)
+    case storeGoesOn(StoreName)
     case guardTripped
     case subjectMismatch(ProviderName)
     case codeLost(ProviderName, CodeExchange.Phase, Refusal? = nil)
@@ -167,33 +167,33 @@ package enum EngineReport: Hashable, Sendable {
     case clockBehind
     /// A provider or the directory answered, or failed to.
     case called(ProviderName, EffectFailure?, duration: Duration)
-    /// A target answered one call with the orders of many requests.
-    case purged(TargetName, [PurgeAnswer], duration: Duration)
+    /// A store answered one call with the orders of many requests.
+    case purged(StoreName, [PurgeAnswer], duration: Duration)
 }
 
 /// What the operator configured, as far as the engine cares.
 package struct EngineConfiguration: Sendable {
     package let providers: [ProviderName: ProviderPolicy]
     package let lanes: [ProviderName: LaneLimits]
-    package let targets: [TargetName]
+    package let stores: [StoreName]
     package let withoutIdentities: WithoutIdentities
     package let purgesPerHourMax: Int
     /// Asked for a user's identities before anything is revoked; has a lane like a provider.
     package let directory: ProviderName?
     package var approval = ApprovalPolicy.none
-    package var keySources: [TargetName: TargetName] = [:]
-    package var keyedTargetsToPark: Set<TargetName> = []
-    package var lastTargets: Set<TargetName> = []
+    package var keySources: [StoreName: StoreName] = [:]
+    package var keyedStoresToPark: Set<StoreName> = []
+    package var lastStores: Set<StoreName> = []
 
     package init(
         providers: [ProviderName: ProviderPolicy],
         lanes: [ProviderName: LaneLimits],
-        targets: [TargetName],
+        stores: [StoreName],
         withoutIdentities: WithoutIdentities,
         purgesPerHourMax: Int,
         directory: ProviderName? = nil
     ) {
-        (self.providers, self.lanes, self.targets) = (providers, lanes, targets)
+        (self.providers, self.lanes, self.stores) = (providers, lanes, stores)
         (self.withoutIdentities, self.purgesPerHourMax) = (withoutIdentities, purgesPerHourMax)
         self.directory = directory
     }
@@ -204,9 +204,9 @@ extension Environment {
         providers = configuration.providers
         withoutIdentities = configuration.withoutIdentities
         directory = configuration.directory
-        targets = configuration.targets
+        stores = configuration.stores
         keySources = configuration.keySources
-        keyedTargetsToPark = configuration.keyedTargetsToPark
-        lastTargets = configuration.lastTargets
+        keyedStoresToPark = configuration.keyedStoresToPark
+        lastStores = configuration.lastStores
     }
 }

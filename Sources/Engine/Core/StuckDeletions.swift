@@ -56,16 +56,16 @@ struct StuckDeletions: Sendable {
 extension EngineCore {
     /// What a store has answered, and its words where it failed.
     mutating func noteProgress(
-        at target: TargetName,
+        at store: StoreName,
         _ answers: [(RequestID, RequestEvent)],
         reason: String?,
         at now: WallTime
     ) {
         for (id, event) in answers {
-            if let failure = event.targetFailure, failure.leavesUntold, isWorkedOn(id) {
-                targets[target]?.stuck.note(id, reason ?? failure.reason, at: now)
+            if let failure = event.storeFailure, failure.leavesUntold, isWorkedOn(id) {
+                stores[store]?.stuck.note(id, reason ?? failure.reason, at: now)
             } else if event.isProgress {
-                targets[target]?.stuck.forget(id)
+                stores[store]?.stuck.forget(id)
             }
         }
     }
@@ -73,16 +73,16 @@ extension EngineCore {
     /// A request that ended or is parked waits for no store.
     mutating func forgetStuck(_ id: RequestID) {
         guard !isWorkedOn(id) else { return }
-        for name in targetOrder { targets[name]?.stuck.forget(id) }
+        for name in storeOrder { stores[name]?.stuck.forget(id) }
     }
 
-    mutating func reportStuckTargets(at now: WallTime) {
-        for name in targetOrder {
-            switch targets[name]?.stuck.report(at: now) {
+    mutating func reportStuckStores(at now: WallTime) {
+        for name in storeOrder {
+            switch stores[name]?.stuck.report(at: now) {
             case .began(let reason)?:
-                actions.append(.report(.targetStuck(name, reason: reason)))
+                actions.append(.report(.storeStuck(name, reason: reason)))
             case .ended?:
-                actions.append(.report(.targetGoesOn(name)))
+                actions.append(.report(.storeGoesOn(name)))
             case nil:
                 break
             }
@@ -108,7 +108,7 @@ extension RequestEvent {
         }
     }
 
-    fileprivate var targetFailure: EffectFailure? {
+    fileprivate var storeFailure: EffectFailure? {
         switch self {
         case .purged(_, .failure(let failure)), .verified(_, .failure(let failure)): failure
         default: nil

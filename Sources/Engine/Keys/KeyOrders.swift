@@ -48,7 +48,7 @@ struct KeyOrders {
         _ orders: [PurgeOrder],
         _ found: [KeysAnswer?],
         _ named: OwnersAnswer,
-        origin: KeyedTarget.Origin,
+        origin: KeyedStore.Origin,
         partitionKey: (UserID) -> String
     ) {
         name = origin.name
@@ -118,15 +118,15 @@ struct KeyOrders {
         ]
     }
 
-    func purge(in target: any PurgeTarget) async -> [Purged] {
+    func purge(in store: any PurgeStore) async -> [Purged] {
         var answers: [PurgeAnswer] = []
-        for batch in batches { answers += await target.purge(batch) }
+        for batch in batches { answers += await store.purge(batch) }
         return merged(answers)
     }
 
-    func verify(in target: any PurgeTarget) async -> [VerifyAnswer] {
+    func verify(in store: any PurgeStore) async -> [VerifyAnswer] {
         var answers: [VerifyAnswer] = []
-        for batch in batches { answers += await target.verify(batch) }
+        for batch in batches { answers += await store.verify(batch) }
         return merged(answers)
     }
 
@@ -192,7 +192,7 @@ struct KeyOrders {
     }
 }
 
-extension KeyedTarget.Origin {
+extension KeyedStore.Origin {
     var unknownItem: PlanItem {
         let outcome =
             switch withoutKeys {

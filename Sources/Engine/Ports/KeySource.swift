@@ -18,7 +18,7 @@ package enum OwnersAnswer: Hashable, Sendable {
 ///
 /// An id is written as ``Lifecycle/UserID`` for what it is to the other store, and just as
 /// personal.
-package protocol KeySource: PurgeTarget {
+package protocol KeySource: PurgeStore {
     /// Reads which ids the rows of users name, one answer for each order; changes nothing.
     ///
     /// Rows behind the cutoff count as for a purge; a hold on rows does not hide them.

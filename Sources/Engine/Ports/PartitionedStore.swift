@@ -127,7 +127,7 @@ package protocol PartitionedStore: Sendable {
     /// In the same transaction it checks that the epoch of each claim is still the newest one, and
     /// that the purges that begin stay within the guard. A change that names no request or
     /// credential of its own (`wake`, `reclock`, `tendRenewals`) concerns the claimed partitions; a
-    /// renewal outside of them does nothing. `resumeProvider`, `resumeTarget` and `liftHold` leave
+    /// renewal outside of them does nothing. `resumeProvider`, `resumeStore` and `liftHold` leave
     /// an unfinished wake in every partition, and like each change of the rules raise their
     /// version.
     func commit(_ changes: [StateChange], under claims: [PartitionClaim]) async -> CommitOutcome

@@ -1,7 +1,7 @@
 package import Lifecycle
 import Synchronization
 
-/// Tells a target in the middle of a call which of its orders may not begin any more.
+/// Tells a store in the middle of a call which of its orders may not begin any more.
 ///
 /// A call carries up to ``Lifecycle/Limits/purgeBatchMax`` requests and may take its time; a hold
 /// that is placed meanwhile reaches it here. It never opens again: what is released meanwhile goes

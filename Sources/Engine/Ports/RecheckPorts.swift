@@ -8,8 +8,8 @@ package protocol RecheckState: Sendable {
 
 /// The holds that the orders of a turn know.
 package struct KnownHolds: Hashable, Sendable {
-    /// On rows of the target.
-    package var rows: [TargetHold] = []
+    /// On rows of the store.
+    package var rows: [StoreHold] = []
     /// What ``StoreLanes/userHoldsVersion`` was before those on users were read.
     package var userHoldsVersion = 0
 }
@@ -18,11 +18,11 @@ package struct KnownHolds: Hashable, Sendable {
 package protocol StoreLanes: Sendable {
     /// Waits for a turn and makes one call; no other purge or verification of the store runs then.
     ///
-    /// A hold on the target stops the orders of `requests` by the gate. So does one on rows, or on
+    /// A hold on the store stops the orders of `requests` by the gate. So does one on rows, or on
     /// any user, that is not among those that the orders know.
     /// - Throws: `CancellationError` when the engine has ended.
     func turn<Answer: Sendable>(
-        at target: TargetName,
+        at store: StoreName,
         for requests: [RequestID],
         knowing holds: KnownHolds,
         _ body: @Sendable (PurgeGate) async -> Answer
@@ -34,19 +34,19 @@ package protocol StoreLanes: Sendable {
     /// Another number whenever a hold on a user may have been placed, which is durable by then.
     var userHoldsVersion: Int { get }
 
-    /// The holds on targets, also those that are being placed.
-    func holds() async throws -> [TargetHold]
+    /// The holds on stores, also those that are being placed.
+    func holds() async throws -> [StoreHold]
 }
 
 /// A store on a copy of its data, for a drill.
 package struct RecheckCopy: Sendable {
     package let refusal: CopyRefusal?
-    package let store: (any PurgeTarget)?
+    package let store: (any PurgeStore)?
     package let close: @Sendable () async -> Void
 
     package init(
         refusal: CopyRefusal? = nil,
-        store: (any PurgeTarget)? = nil,
+        store: (any PurgeStore)? = nil,
         close: @escaping @Sendable () async -> Void = {}
     ) {
         (self.refusal, self.store, self.close) = (refusal, store, close)
@@ -60,8 +60,8 @@ package struct RecheckPorts: Sendable {
     let hasher: any KeyedHasher
     let clock: any EngineClock
     /// The stores and settings that are in force.
-    let stores: @Sendable () -> ([TargetName: any PurgeTarget], RecheckEnvironment)
-    let openCopy: @Sendable (TargetName, String) async -> RecheckCopy
+    let stores: @Sendable () -> ([StoreName: any PurgeStore], RecheckEnvironment)
+    let openCopy: @Sendable (StoreName, String) async -> RecheckCopy
     let announce: @Sendable (RecheckAnnouncement) -> Void
 
     package init(
@@ -69,8 +69,8 @@ package struct RecheckPorts: Sendable {
         lanes: any StoreLanes,
         hasher: any KeyedHasher,
         clock: any EngineClock,
-        stores: @escaping @Sendable () -> ([TargetName: any PurgeTarget], RecheckEnvironment),
-        openCopy: @escaping @Sendable (TargetName, String) async -> RecheckCopy,
+        stores: @escaping @Sendable () -> ([StoreName: any PurgeStore], RecheckEnvironment),
+        openCopy: @escaping @Sendable (StoreName, String) async -> RecheckCopy,
         announce: @escaping @Sendable (RecheckAnnouncement) -> Void
     ) {
         (self.state, self.lanes, self.hasher, self.clock) = (state, lanes, hasher, clock)

@@ -126,10 +126,10 @@ package enum StateChange: Sendable {
     case pauseProvider(ProviderName, reason: String, by: UInt32? = nil, at: WallTime)
     /// With `isOwn` only what the service has paused by itself.
     case resumeProvider(ProviderName, by: UInt32? = nil, isOwn: Bool = false, at: WallTime)
-    case pauseTarget(TargetName, reason: String, by: UInt32? = nil, at: WallTime)
-    case resumeTarget(TargetName, by: UInt32? = nil, isOwn: Bool = false, at: WallTime)
-    case placeHold(TargetHold)
-    case liftHold(TargetHold, by: UInt32, at: WallTime)
+    case pauseStore(StoreName, reason: String, by: UInt32? = nil, at: WallTime)
+    case resumeStore(StoreName, by: UInt32? = nil, isOwn: Bool = false, at: WallTime)
+    case placeHold(StoreHold)
+    case liftHold(StoreHold, by: UInt32, at: WallTime)
     /// Makes open requests that are parked for `reason` due, so that they are looked at again: one
     /// page (``Lifecycle/Limits/wakePageMax``) in the order of ids, beginning behind `after`.
     case wake(parkedFor: ParkReason, after: RequestID? = nil, at: WallTime)
@@ -195,18 +195,18 @@ package struct GuardAllowance: Hashable, Sendable {
 /// What was paused by us or by an operator, and why; survives restarts.
 package struct StoredPauses: Hashable, Sendable {
     package var providers: [ProviderName: String]
-    package var targets: [TargetName: String]
-    /// Stops on targets, in the order in which they were placed.
-    package var holds: [TargetHold] = []
+    package var stores: [StoreName: String]
+    /// Stops on stores, in the order in which they were placed.
+    package var holds: [StoreHold] = []
     /// Wakes that a stop cut short, and behind which request each goes on.
     package var unfinishedWakes: [ParkReason: RequestID]
 
     package init(
         providers: [ProviderName: String] = [:],
-        targets: [TargetName: String] = [:],
+        stores: [StoreName: String] = [:],
         unfinishedWakes: [ParkReason: RequestID] = [:]
     ) {
-        (self.providers, self.targets, self.unfinishedWakes) = (providers, targets, unfinishedWakes)
+        (self.providers, self.stores, self.unfinishedWakes) = (providers, stores, unfinishedWakes)
     }
 }
 

@@ -77,7 +77,7 @@ package struct IntakePolicy: Hashable, Sendable {
     package let gracePeriod: Duration
     /// The statutory clock, counted from `createdAt`.
     package let deadline: Duration
-    package let targets: [TargetName]
+    package let stores: [StoreName]
     package let directory: ProviderName?
     /// How old the last proven sign-in may be for a new `delete_account`; `nil`: none is needed.
     package let signInAgeMax: Duration?
@@ -85,12 +85,12 @@ package struct IntakePolicy: Hashable, Sendable {
     package init(
         gracePeriod: Duration,
         deadline: Duration,
-        targets: [TargetName],
+        stores: [StoreName],
         directory: ProviderName? = nil,
         signInAgeMax: Duration? = nil
     ) {
         (self.signInAgeMax, self.gracePeriod, self.deadline) = (signInAgeMax, gracePeriod, deadline)
-        (self.targets, self.directory) = (targets, directory)
+        (self.stores, self.directory) = (stores, directory)
     }
 }
 

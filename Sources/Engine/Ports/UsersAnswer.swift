@@ -12,7 +12,7 @@ package enum UsersAnswer: Sendable {
 /// Which users a listing is asked for.
 package typealias UserFilter = @Sendable (UserID) -> Bool
 
-extension PurgeTarget {
+extension PurgeStore {
     /// What the store lists of wanted users, if it can list any.
     func listedUsers(where isWanted: @escaping UserFilter) async -> UsersAnswer {
         guard let listing = self as? any UserListing ?? unwrapped as? any UserListing else {

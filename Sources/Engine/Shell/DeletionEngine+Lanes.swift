@@ -4,17 +4,17 @@ package import Lifecycle
 extension DeletionEngine: StoreLanes {
     /// Throws `CancellationError` when the engine ends.
     package func turn<Answer: Sendable>(
-        at target: TargetName,
+        at store: StoreName,
         for requests: [RequestID],
         knowing holds: KnownHolds,
         _ body: @Sendable (PurgeGate) async -> Answer
     ) async throws -> Answer {
         let gate = PurgeGate()
         if let keeper { gate.limit { _ in keeper.mayBegin([Stewardship.partition]) } }
-        guard case .done = await ticketed({ .takeTurn(target, requests, gate, holds, $0) }) else {
+        guard case .done = await ticketed({ .takeTurn(store, requests, gate, holds, $0) }) else {
             throw CancellationError()
         }
-        defer { post(.endTurn(target)) }
+        defer { post(.endTurn(store)) }
         return await body(gate)
     }
 
@@ -30,5 +30,5 @@ extension DeletionEngine: StoreLanes {
     package func userHeld() async { _ = await ticketed { .userHeld($0) } }
 
     /// The holds of this moment.
-    package func holds() async throws -> [TargetHold] { inspect { $0.holds } }
+    package func holds() async throws -> [StoreHold] { inspect { $0.holds } }
 }

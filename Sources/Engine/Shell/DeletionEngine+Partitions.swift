@@ -54,8 +54,8 @@ extension DeletionEngine {
     func plan(_ order: PlanOrder, _ planner: PurgePlanner, _ license: EffectLicense) async {
         let id = order.order.request
         guard mayBegin(license) else {
-            let target = order.sources.first?.target ?? TargetName("")
-            return post(.planned(id, .failure(target, .vaultSealed)), license)
+            let store = order.sources.first?.store ?? StoreName("")
+            return post(.planned(id, .failure(store, .vaultSealed)), license)
         }
         post(.planned(id, await planner.make(order)), license)
     }

@@ -35,18 +35,18 @@ package struct EnginePorts: Sendable {
 /// The adapters that calls go to; replaced as a whole by a reload.
 package struct EngineAdapters: Sendable {
     package let providers: [ProviderName: any IdentityProvider]
-    package let targets: [TargetName: any PurgeTarget]
+    package let stores: [StoreName: any PurgeStore]
     package let directory: (any IdentityDirectory)?
-    /// What the configuration says about what is purged of each target; part of a plan.
-    package let rules: [TargetName: [PurgePlan.Rule]]
+    /// What the configuration says about what is purged of each store; part of a plan.
+    package let rules: [StoreName: [PurgePlan.Rule]]
 
     package init(
         providers: [ProviderName: any IdentityProvider],
-        targets: [TargetName: any PurgeTarget],
+        stores: [StoreName: any PurgeStore],
         directory: (any IdentityDirectory)? = nil,
-        rules: [TargetName: [PurgePlan.Rule]] = [:]
+        rules: [StoreName: [PurgePlan.Rule]] = [:]
     ) {
-        (self.providers, self.targets) = (providers, targets)
+        (self.providers, self.stores) = (providers, stores)
         (self.directory, self.rules) = (directory, rules)
     }
 }
@@ -148,7 +148,7 @@ package final class DeletionEngine: Sendable {
         try await submit(.operate(id, event))
     }
 
-    package func place(_ hold: TargetHold) async -> OperationOutcome {
+    package func place(_ hold: StoreHold) async -> OperationOutcome {
         await ticketed { .placeHold(hold, $0) }
     }
 
@@ -257,15 +257,15 @@ extension DeletionEngine {
             group.addTask { await self.plan(order, planner, license) }
         case .renew(let sealed):
             add(to: &group) { try await self.renew(sealed, license) }
-        case .purge(let target, let orders):
-            let found = adapters.withLock { $0.targets[target] }
-            group.addTask { await self.purge(found, target, orders, license) }
+        case .purge(let store, let orders):
+            let found = adapters.withLock { $0.stores[store] }
+            group.addTask { await self.purge(found, store, orders, license) }
         case .stop(let gate, let requests):
             gate.close(for: requests)
         case .retire(let gate):
             gate.retire()
-        case .verify(let target, let orders):
-            group.addTask { await self.verify(target, orders, license) }
+        case .verify(let store, let orders):
+            group.addTask { await self.verify(store, orders, license) }
         case .left(let partitions):
             keeper?.send(.left(partitions))
         case .reply(let ticket, let outcome):
@@ -310,7 +310,7 @@ extension DeletionEngine {
         case .confirm(let identity, let credential):
             let answer = await ask(name, sealed, service.keeper, recorder) { await $0.check($1) }
             (event, failure) = (.confirmed(identity, credential, answer), answer.failure)
-        case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseTarget, .announce:
+        case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseStore, .announce:
             preconditionFailure("only provider effects are calls")
         }
         post(.answered(id, event, name, failure, recorder.lastAnswer), license)
@@ -392,31 +392,31 @@ extension DeletionEngine {
     }
 
     private func purge(
-        _ target: (any PurgeTarget)?,
-        _ name: TargetName,
+        _ store: (any PurgeStore)?,
+        _ name: StoreName,
         _ orders: [PurgeOrder],
         _ license: EffectLicense
     ) async {
         let began = ContinuousClock.now
         let answers = await begun(orders, license, PurgeAnswer.stopped) { orders in
-            await target?.purge(orders) ?? orders.map { _ in .failure(.misconfigured) }
+            await store?.purge(orders) ?? orders.map { _ in .failure(.misconfigured) }
         }
         ports.observer.reported(.purged(name, answers, duration: ContinuousClock.now - began))
         let events = zip(orders, answers).map { ($0.request, RequestEvent.purged(name, $1)) }
-        post(.targetAnswered(name, Array(events), reason: orders.first?.gate?.reason), license)
+        post(.storeAnswered(name, Array(events), reason: orders.first?.gate?.reason), license)
     }
 
     private func verify(
-        _ name: TargetName,
+        _ name: StoreName,
         _ orders: [PurgeOrder],
         _ license: EffectLicense
     ) async {
-        let target = adapters.withLock { $0.targets[name] }
+        let store = adapters.withLock { $0.stores[name] }
         let answers = await begun(orders, license, VerifyAnswer.failure(.lost)) { orders in
-            await target?.verify(orders) ?? orders.map { _ in .failure(.misconfigured) }
+            await store?.verify(orders) ?? orders.map { _ in .failure(.misconfigured) }
         }
         let events = zip(orders, answers).map { ($0.request, RequestEvent.verified(name, $1)) }
-        post(.targetAnswered(name, Array(events)), license)
+        post(.storeAnswered(name, Array(events)), license)
     }
 }
 

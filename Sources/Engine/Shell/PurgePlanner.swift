@@ -19,7 +19,7 @@ package struct PlanOrder: Sendable {
 
 extension EngineAdapters {
     package func planner(_ hasher: any KeyedHasher) -> PurgePlanner {
-        PurgePlanner(targets: targets, rules: rules, hasher: hasher)
+        PurgePlanner(stores: stores, rules: rules, hasher: hasher)
     }
 }
 
@@ -28,19 +28,19 @@ package struct PurgePlanner: Sendable {
     /// Hexadecimal digits of a plan's hash: 128 bits, short enough to be copied by hand.
     private static let hashByteCount = 16
 
-    let targets: [TargetName: any PurgeTarget]
-    let rules: [TargetName: [PurgePlan.Rule]]
+    let stores: [StoreName: any PurgeStore]
+    let rules: [StoreName: [PurgePlan.Rule]]
     let hasher: any KeyedHasher
 
     package func make(_ order: PlanOrder) async -> PlanResult {
         var parts: [PurgePlan.Part] = []
         for source in order.sources {
-            let name = source.target
+            let name = source.store
             if case .kept(let part) = source {
                 parts.append(part)
                 continue
             }
-            switch await targets[name]?.plan(order.order) ?? .failure(.misconfigured) {
+            switch await stores[name]?.plan(order.order) ?? .failure(.misconfigured) {
             case .items(let items): parts.append(source.part(of: part(name, items)))
             case .unknown: parts.append(source.part(of: part(name, nil)))
             case .failure(let failure): return .failure(name, failure)
@@ -54,7 +54,7 @@ package struct PurgePlanner: Sendable {
         return .made(PurgePlan(links: order.links, parts: parts, hash: hash))
     }
 
-    private func part(_ name: TargetName, _ items: [PlanItem]?) -> PurgePlan.Part {
-        PurgePlan.Part(target: name, items: items, rules: rules[name] ?? [])
+    private func part(_ name: StoreName, _ items: [PlanItem]?) -> PurgePlan.Part {
+        PurgePlan.Part(store: name, items: items, rules: rules[name] ?? [])
     }
 }

@@ -60,7 +60,7 @@ package struct RecheckDriver: Sendable {
             return try await perform(
                 effect,
                 at: name,
-                target(name, view, copy),
+                store(name, view, copy),
                 view,
                 userHoldsVersion
             )
@@ -91,13 +91,13 @@ package struct RecheckDriver: Sendable {
         }
     }
 
-    private func target(
-        _ name: TargetName,
+    private func store(
+        _ name: StoreName,
         _ view: StoreView,
         _ copy: RecheckCopy
-    ) -> (any PurgeTarget)? {
+    ) -> (any PurgeStore)? {
         let usual = ports.stores().0[name]
-        let keyed = usual as? KeyedTarget
+        let keyed = usual as? KeyedStore
         switch view {
         case .usual: return usual
         case .own: return keyed?.byKey() ?? usual
@@ -108,20 +108,20 @@ package struct RecheckDriver: Sendable {
 
     private func perform(
         _ effect: RecheckStoreEffect,
-        at name: TargetName,
-        _ target: (any PurgeTarget)?,
+        at name: StoreName,
+        _ store: (any PurgeStore)?,
         _ view: StoreView,
         _ userHoldsVersion: Int
     ) async throws -> RecheckEvent {
         switch effect {
         case .check:
-            return .checkedCopy(problem: await target?.diagnose().first)
+            return .checkedCopy(problem: await store?.diagnose().first)
         case .list(let tombstones):
-            return .listed(await list(target, tombstones))
+            return .listed(await list(store, tombstones))
         case .purge(let orders, let holds, let attempt):
             let known = KnownHolds(rows: holds, userHoldsVersion: userHoldsVersion)
             let answers = try await turn(at: name, for: orders, known, view) { gate in
-                await target?.purge(
+                await store?.purge(
                     orders.map { order in
                         var purge = order.purge
                         (purge.holds, purge.attempt, purge.gate) = (holds, attempt, gate)
@@ -132,7 +132,7 @@ package struct RecheckDriver: Sendable {
             return .purged(answers ?? orders.map { _ in .failure(.misconfigured) })
         case .verify(let orders):
             let answers = try await turn(at: name, for: [], KnownHolds(), view) { _ in
-                await target?.verify(orders.map(\.purge))
+                await store?.verify(orders.map(\.purge))
             }
             return .verified(answers ?? orders.map { _ in .failure(.misconfigured) })
         }
@@ -140,7 +140,7 @@ package struct RecheckDriver: Sendable {
 
     /// A copy is nobody else's and has no lane.
     private func turn<Answer: Sendable>(
-        at name: TargetName,
+        at name: StoreName,
         for orders: [ErasureOrder],
         _ holds: KnownHolds,
         _ view: StoreView,
@@ -152,16 +152,16 @@ package struct RecheckDriver: Sendable {
     }
 
     private func list(
-        _ target: (any PurgeTarget)?,
+        _ store: (any PurgeStore)?,
         _ tombstones: [[UInt8]: Tombstone]
     ) async -> ListAnswer {
-        guard let target else { return .failure(.misconfigured) }
-        let keyed = target as? KeyReplayTarget
+        guard let store else { return .failure(.misconfigured) }
+        let keyed = store as? KeyReplayStore
         let hasher = ports.hasher
         let hash: @Sendable (UserID) -> [UInt8] = { user in
             keyed?.tombstone(of: user) ?? hasher.hash(user.exposeText(), domain: .user)
         }
-        switch await target.listedUsers(where: { tombstones[hash($0)] != nil }) {
+        switch await store.listedUsers(where: { tombstones[hash($0)] != nil }) {
         case .found(let users): return .found(users.map { ($0, hash($0)) })
         case .unknown(let why): return .unknown(why)
         case .failure(let failure): return .failure(failure)

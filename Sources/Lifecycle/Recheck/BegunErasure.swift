@@ -1,7 +1,7 @@
 /// An erasure that a replay repeats in a store; noted before the store is asked.
 package struct BegunErasure: Hashable, Sendable {
     package let request: RequestID
-    /// Of the tombstone; empty where rows of another target led there, for all that these named.
+    /// Of the tombstone; empty where rows of another store led there, for all that these named.
     package let hash: [UInt8]
 
     package init(request: RequestID, hash: [UInt8]) { (self.request, self.hash) = (request, hash) }

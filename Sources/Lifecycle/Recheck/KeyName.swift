@@ -1,9 +1,9 @@
-/// Names the ids that a target finds in its rows for other targets, such as `app-db.customer`.
+/// Names the ids that a store finds in its rows for other stores, such as `app-db.customer`.
 package struct KeyName: Hashable, Sendable, CustomStringConvertible {
-    package let target: TargetName
+    package let store: StoreName
     package let key: String
 
-    package init(target: TargetName, key: String) { (self.target, self.key) = (target, key) }
+    package init(store: StoreName, key: String) { (self.store, self.key) = (store, key) }
 
-    package var description: String { "\(target).\(key)" }
+    package var description: String { "\(store).\(key)" }
 }

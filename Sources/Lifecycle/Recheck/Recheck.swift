@@ -13,11 +13,11 @@ package struct Recheck: Hashable, Sendable {
 
     /// What was found in one store.
     package struct Found: Hashable, Sendable {
-        package let target: TargetName
+        package let store: StoreName
         package let rowCount: Int
 
-        package init(target: TargetName, rowCount: Int) {
-            (self.target, self.rowCount) = (target, rowCount)
+        package init(store: StoreName, rowCount: Int) {
+            (self.store, self.rowCount) = (store, rowCount)
         }
     }
 
@@ -25,13 +25,13 @@ package struct Recheck: Hashable, Sendable {
     package let outcome: Outcome
     package var found: [Found]
     /// Stores that cannot be asked: not configured any more, or without the ids that they know.
-    package var missing: [TargetName]
+    package var missing: [StoreName]
 
     package init(
         at: WallTime,
         _ outcome: Outcome,
         found: [Found] = [],
-        missing: [TargetName] = []
+        missing: [StoreName] = []
     ) {
         (self.at, self.outcome, self.found, self.missing) = (at, outcome, found, missing)
     }

@@ -55,7 +55,7 @@ package struct RecheckBatch: Hashable, Sendable {
         }
     }
 
-    package let target: TargetName
+    package let store: StoreName
     package let view: StoreView
     package let purpose: Purpose
     package internal(set) var open: [Work]
@@ -66,18 +66,18 @@ package struct RecheckBatch: Hashable, Sendable {
     var isNoted = false
     var retry = Retry()
     var attempt = ""
-    var holds: [TargetHold] = []
+    var holds: [StoreHold] = []
     var answers: [PurgeAnswer] = []
     /// Stores to which the rows of this one lead, in order; `nil` for what rows do not lead to.
     var led: Led?
 
     struct Led: Hashable, Sendable {
-        var rest: [TargetName]
+        var rest: [StoreName]
         let isLate: Bool
     }
 
-    init(_ target: TargetName, _ view: StoreView, _ purpose: Purpose, _ open: [Work]) {
-        (self.target, self.view, self.purpose) = (target, view, purpose)
+    init(_ store: StoreName, _ view: StoreView, _ purpose: Purpose, _ open: [Work]) {
+        (self.store, self.view, self.purpose) = (store, view, purpose)
         self.open = open
     }
 
@@ -123,7 +123,7 @@ package struct UsersOnHold: Hashable, Sendable {
 /// A user who was erased, or an id of one, and has data in a store again.
 package struct RecheckFinding: Hashable, Sendable {
     package let order: ErasureOrder
-    package let target: TargetName
+    package let store: StoreName
     package let rowCount: Int
     /// Under what the id is kept; `nil` where it is the user's own.
     package let key: KeyName?

@@ -32,18 +32,18 @@ package struct RecheckGroup: Hashable, Sendable {
 
     let startedAt: WallTime
     let open: [OpenRecheck]
-    let pausedTargets: Set<TargetName>
+    let pausedStores: Set<StoreName>
     var ended: [EndedRecheck]
-    var findings: [RequestID: [TargetName: Finding]] = [:]
+    var findings: [RequestID: [StoreName: Finding]] = [:]
     /// Stores that were not asked yet; the first one is.
-    var rest: [TargetName]
+    var rest: [StoreName]
     var asked: [OpenRecheck] = []
 
     init(_ page: DuePage, at now: WallTime) {
         startedAt = now
         open = page.opened
-        pausedTargets = page.pausedTargets
-        rest = Set(open.flatMap(\.due.targets)).sorted()
+        pausedStores = page.pausedStores
+        rest = Set(open.flatMap(\.due.stores)).sorted()
         ended = page.unopened.map { unopened in
             let due = unopened.due
             guard !unopened.isLost else {
@@ -71,7 +71,7 @@ package struct RecheckGroup: Hashable, Sendable {
         return .store(name, .usual, .verify(orders))
     }
 
-    mutating func note(_ finding: Finding, of recheck: OpenRecheck, in name: TargetName) {
+    mutating func note(_ finding: Finding, of recheck: OpenRecheck, in name: StoreName) {
         findings[recheck.due.sealed.request, default: [:]][name] = finding
     }
 }

@@ -6,18 +6,18 @@ package indirect enum RecheckPhase: Hashable, Sendable {
     /// Accepts tombstones from outside the state.
     case learning
     /// Finds open deletions that have purged one of these stores.
-    case findingOpen(Set<TargetName>)
+    case findingOpen(Set<StoreName>)
     /// Has open deletions purge these stores again, a group at a time.
-    case restoring([RequestID], in: Set<TargetName>)
-    case openingCopy(TargetName, String)
-    case checkingCopy(TargetName)
+    case restoring([RequestID], in: Set<StoreName>)
+    case openingCopy(StoreName, String)
+    case checkingCopy(StoreName)
     case loading(after: Int)
     /// Finds requests for which an earlier replay left ids that are not used up.
     case findingLate([RequestID: Tombstone])
-    case listing(TargetName, Retry)
+    case listing(StoreName, Retry)
     /// Finds what an earlier replay began there; it is over for whom the store does not list.
-    case findingBegun(TargetName, besides: Set<[UInt8]>)
-    case endingBegun(TargetName, [EndedErasure])
+    case findingBegun(StoreName, besides: Set<[UInt8]>)
+    case endingBegun(StoreName, [EndedErasure])
     case checkingHolds(RecheckBatch)
     /// Notes what is about to be purged, durably.
     case noting(RecheckBatch)
@@ -62,7 +62,7 @@ package enum RecheckEvent: Sendable {
     case foundLate([RequestID])
     case listed(ListAnswer)
     case foundBegun([BegunErasure])
-    case readHolds([TargetHold], UsersOnHold)
+    case readHolds([StoreHold], UsersOnHold)
     /// With those that an earlier replay noted.
     case noted(Set<BegunErasure>)
     case purged([PurgeAnswer])
@@ -78,18 +78,18 @@ package enum RecheckEvent: Sendable {
 package struct DuePage: Sendable {
     package let opened: [OpenRecheck]
     package let unopened: [UnopenedRecheck]
-    package let pausedTargets: Set<TargetName>
+    package let pausedStores: Set<StoreName>
     /// When the next one is due that was not due yet.
     package let next: WallTime?
 
     package init(
         opened: [OpenRecheck] = [],
         unopened: [UnopenedRecheck] = [],
-        pausedTargets: Set<TargetName> = [],
+        pausedStores: Set<StoreName> = [],
         next: WallTime? = nil
     ) {
         (self.opened, self.unopened) = (opened, unopened)
-        (self.pausedTargets, self.next) = (pausedTargets, next)
+        (self.pausedStores, self.next) = (pausedStores, next)
     }
 }
 
@@ -112,8 +112,8 @@ package struct CopyRefusal: Hashable, Sendable {
 /// What the engine does for a ``RecheckRun``.
 package enum RecheckEffect: Sendable {
     case state(RecheckStateEffect)
-    case store(TargetName, StoreView, RecheckStoreEffect)
-    case openCopy(TargetName, String)
+    case store(StoreName, StoreView, RecheckStoreEffect)
+    case openCopy(StoreName, String)
     case wait(until: WallTime)
     case announce(RecheckAnnouncement)
 }
@@ -124,7 +124,7 @@ package enum RecheckStoreEffect: Sendable {
     case check
     /// Lists the users who have one of these tombstones, by hash.
     case list([[UInt8]: Tombstone])
-    case purge([ErasureOrder], holds: [TargetHold], attempt: String)
+    case purge([ErasureOrder], holds: [StoreHold], attempt: String)
     case verify([ErasureOrder])
 }
 
@@ -132,16 +132,16 @@ package enum RecheckStoreEffect: Sendable {
 package enum RecheckStateEffect: Sendable {
     case readAlarm
     case learnTombstones(since: WallTime)
-    case findOpen(Set<TargetName>)
-    case restore([RequestID], Set<TargetName>, at: WallTime?)
+    case findOpen(Set<StoreName>)
+    case restore([RequestID], Set<StoreName>, at: WallTime?)
     /// Without a time, those of any time.
     case loadTombstones(since: WallTime?, after: Int, limit: Int)
     case loadDue(limit: Int)
     case findLate(Set<RequestID>)
-    case findBegun(TargetName)
+    case findBegun(StoreName)
     case readHolds(withTombstones: Bool)
-    case note([BegunErasure], TargetName)
-    case record([EndedErasure], TargetName)
+    case note([BegunErasure], StoreName)
+    case record([EndedErasure], StoreName)
     case forgetLate([Tombstone])
     case close([EndedRecheck])
     case reopen([ReturnedUser], dueAt: WallTime)
@@ -156,10 +156,10 @@ package enum RecheckAnnouncement: Sendable {
     /// A sample found data, and the deletion has rechecks again.
     case reopened(RequestID, [Recheck.Found])
     case sampled(StoreReport)
-    case unsearched(TargetName, String)
-    case answered(TargetName)
+    case unsearched(StoreName, String)
+    case answered(StoreName)
     /// A store cannot be rechecked for longer than ``RecheckRun/overdueAfter``; once a day.
-    case overdue(TargetName)
+    case overdue(StoreName)
 }
 
 /// How a run sees a store.

@@ -34,7 +34,7 @@ package struct DueRecheck: Hashable, Sendable {
     package let dueAt: WallTime
     /// Only rows not newer than this are meant: the cutoff of the purge.
     package let cutoff: WallTime
-    package let targets: [TargetName]
+    package let stores: [StoreName]
     package let suspects: [Recheck.Found]
     /// After the last recheck: ids of other stores are gone, except those found again.
     package let isReopened: Bool
@@ -42,7 +42,7 @@ package struct DueRecheck: Hashable, Sendable {
     package let isNameless: Bool
     /// Of a reopened record: under which names ids were found again.
     package let keyNames: [KeyName]
-    package let returnedTo: Set<TargetName>
+    package let returnedTo: Set<StoreName>
 
     package init(
         sealed: SealedRecheck,
@@ -50,16 +50,16 @@ package struct DueRecheck: Hashable, Sendable {
         openedAt: WallTime,
         dueAt: WallTime,
         cutoff: WallTime,
-        targets: [TargetName],
+        stores: [StoreName],
         suspects: [Recheck.Found] = [],
         isReopened: Bool = false,
         isNameless: Bool = false,
         keyNames: [KeyName] = [],
-        returnedTo: Set<TargetName> = []
+        returnedTo: Set<StoreName> = []
     ) {
         (self.sealed, self.stage) = (sealed, stage)
         (self.openedAt, self.dueAt, self.cutoff) = (openedAt, dueAt, cutoff)
-        (self.targets, self.suspects) = (targets, suspects)
+        (self.stores, self.suspects) = (stores, suspects)
         (self.isReopened, self.isNameless) = (isReopened, isNameless)
         (self.keyNames, self.returnedTo) = (keyNames, returnedTo)
     }
@@ -129,8 +129,8 @@ package struct KnownRecheck: Hashable, Sendable {
         let before = isReturned ? last : []
         let isNew =
             hasNewKeys || (self.isNameless && !isNameless)
-            || !found.allSatisfy { found in before.contains { $0.target == found.target } }
+            || !found.allSatisfy { found in before.contains { $0.store == found.store } }
         guard isReopened, isNew, canReopen else { return nil }
-        return found + before.filter { old in !found.contains { $0.target == old.target } }
+        return found + before.filter { old in !found.contains { $0.store == old.store } }
     }
 }

@@ -2,17 +2,17 @@
 extension RecheckRun {
     mutating func checkHolds(
         _ batch: RecheckBatch,
-        _ holds: [TargetHold],
+        _ holds: [StoreHold],
         _ users: UsersOnHold,
         _ context: inout RecheckContext
     ) -> Step {
         var batch = batch
-        let ours = holds.filter { $0.target == batch.target }
+        let ours = holds.filter { $0.store == batch.store }
         // A hold on rows of a source holds what they name, and here nothing says which that is.
         let isNamed = batch.view == .own || batch.led?.isLate == true
-        let sources = isNamed ? context.environment.sources(of: batch.target) : []
+        let sources = isNamed ? context.environment.sources(of: batch.store) : []
         guard ours.allSatisfy({ $0.rows != nil }),
-            !holds.contains(where: { sources.contains($0.target) })
+            !holds.contains(where: { sources.contains($0.store) })
         else {
             batch.failure = ParkReason.onHold.rawValue
             return finish(batch, &context)
@@ -33,7 +33,7 @@ extension RecheckRun {
         switch batch.purpose {
         case .examine:
             for (work, answer) in zip(batch.open, answers) {
-                examine(work.order, batch.target, answer, context)
+                examine(work.order, batch.store, answer, context)
             }
             return .next
         case .leave:
@@ -46,7 +46,7 @@ extension RecheckRun {
 
     private mutating func examine(
         _ order: ErasureOrder,
-        _ name: TargetName,
+        _ name: StoreName,
         _ answer: VerifyAnswer,
         _ context: RecheckContext
     ) {
@@ -60,7 +60,7 @@ extension RecheckRun {
             }
             guard case .sample = kind else { return }
             let key = context.store(name)?.keyName
-            findings.append(RecheckFinding(order: order, target: name, rowCount: count, key: key))
+            findings.append(RecheckFinding(order: order, store: name, rowCount: count, key: key))
         }
     }
 
@@ -70,14 +70,14 @@ extension RecheckRun {
         _ context: RecheckContext
     ) {
         // What the rows of its source led to, and was left, was counted then.
-        let known = counted[batch.target] ?? []
-        let reason = context.store(batch.target)?.withoutTimestamps ?? ""
+        let known = counted[batch.store] ?? []
+        let reason = context.store(batch.store)?.withoutTimestamps ?? ""
         let advice =
             terms.restoredAt == nil
             ? ", so this may be of an account that was registered anew; if all was restored, say"
                 + " when with --restored-at"
             : ", and the erasure was after --restored-at: this came from elsewhere"
-        report.change(batch.target) { store in
+        report.change(batch.store) { store in
             for (work, answer) in zip(batch.open, answers) {
                 switch answer {
                 case .clean, .notLookedFor: break
@@ -147,7 +147,7 @@ extension RecheckRun {
         var batch = ended
         batch.open += batch.held
         batch.held = []
-        let name = batch.target
+        let name = batch.store
         let leftBehind = batch.open + batch.done.filter { $0.newer > 0 }
         let isKeyed =
             batch.led == nil && batch.view != .usual && context.store(name)?.keyName != nil
@@ -180,12 +180,12 @@ extension RecheckRun {
     var returned: [ReturnedUser] {
         let byRequest = Dictionary(grouping: findings, by: \.order.request)
         return byRequest.sorted { $0.key < $1.key }.map { request, findings in
-            let rows = Dictionary(findings.map { ($0.target, $0.rowCount) }, uniquingKeysWith: +)
+            let rows = Dictionary(findings.map { ($0.store, $0.rowCount) }, uniquingKeysWith: +)
             return ReturnedUser(
                 request: request,
                 user: findings.first { $0.key == nil }?.order.user,
                 found: rows.sorted { $0.key < $1.key }.map {
-                    Recheck.Found(target: $0.key, rowCount: $0.value)
+                    Recheck.Found(store: $0.key, rowCount: $0.value)
                 },
                 keys: findings.compactMap { finding in
                     finding.key.map { ReturnedUser.Key(name: $0, id: finding.order.user) }

@@ -28,25 +28,25 @@ extension RecheckRun {
         case .endingBegun(let name, let ended): return .state(.record(ended, name))
         case .checkingHolds(let batch):
             guard !batch.open.isEmpty else { return nil }
-            let isKeyed = batch.view == .own && context.store(batch.target)?.keyName != nil
+            let isKeyed = batch.view == .own && context.store(batch.store)?.keyName != nil
             // The id of a key says nothing of the user, on whom the hold is.
             let isOfKeys = isKeyed || batch.open.contains { $0.tombstone.isKey }
             return .state(.readHolds(withTombstones: isOfKeys))
         case .noting(let batch):
-            return .state(.note(batch.open.map(batch.begun), batch.target))
+            return .state(.note(batch.open.map(batch.begun), batch.store))
         case .purging(let batch):
             guard !batch.open.isEmpty else { return nil }
             return .store(
-                batch.target,
+                batch.store,
                 batch.view,
                 .purge(batch.orders, holds: batch.holds, attempt: batch.attempt)
             )
         case .verifying(let batch):
             return batch.open.isEmpty
-                ? nil : .store(batch.target, batch.view, .verify(batch.orders))
+                ? nil : .store(batch.store, batch.view, .verify(batch.orders))
         case .rechecking(let group): return group.effect
         case .waiting(let time, _): return .wait(until: time)
-        case .recording(let batch, let ended): return .state(.record(ended, batch.target))
+        case .recording(let batch, let ended): return .state(.record(ended, batch.store))
         case .forgetting(let erased): return erased.isEmpty ? nil : .state(.forgetLate(erased))
         case .closing(let ended): return .state(.close(ended))
         case .reopening(.returned):
@@ -69,7 +69,7 @@ extension RecheckRun {
 
     mutating func listed(
         _ answer: ListAnswer,
-        in name: TargetName,
+        in name: StoreName,
         _ retry: Retry,
         _ context: inout RecheckContext
     ) -> Step {
@@ -104,7 +104,7 @@ extension RecheckRun {
     /// All ids of a request are in one batch: none leads on while another one stays.
     private func batches(
         _ works: [RecheckBatch.Work],
-        in name: TargetName,
+        in name: StoreName,
         _ context: inout RecheckContext
     ) -> [RecheckPhase] {
         var rest = works.sorted { $0.order.request < $1.order.request }[...]
@@ -124,7 +124,7 @@ extension RecheckRun {
 
     private func begin(
         _ works: [RecheckBatch.Work],
-        in name: TargetName,
+        in name: StoreName,
         _ context: inout RecheckContext
     ) -> RecheckPhase {
         guard !isDrill || terms.copy != nil else {
@@ -143,7 +143,7 @@ extension RecheckRun {
     /// What is found can only be what was erased; without timestamps, the operator says so.
     private func isSure(
         _ work: RecheckBatch.Work,
-        in name: TargetName,
+        in name: StoreName,
         _ context: RecheckContext
     ) -> Bool {
         guard case .replay(let terms) = kind, context.store(name)?.withoutTimestamps != nil
@@ -153,7 +153,7 @@ extension RecheckRun {
 
     mutating func foundBegun(
         _ begun: [BegunErasure],
-        in name: TargetName,
+        in name: StoreName,
         besides listed: Set<[UInt8]>,
         _ context: RecheckContext
     ) -> Step {
@@ -177,9 +177,9 @@ extension RecheckRun {
         let sources = Set(context.environment.stores.filter(\.hasKeys).map(\.name))
         // What is kept is all that is used; the id itself is gone with the rows.
         let works = tombstones.map { RecheckBatch.Work($0, .nobody(), cutoff: $0.cutoff) }
-        let targets = context.environment.dependents(of: sources)
-        guard !targets.isEmpty else { return .next }
-        let led = RecheckBatch.Led(rest: targets, isLate: true)
+        let stores = context.environment.dependents(of: sources)
+        guard !stores.isEmpty else { return .next }
+        let led = RecheckBatch.Led(rest: stores, isLate: true)
         return goOn(works, led, &context)
     }
 
@@ -197,9 +197,9 @@ extension RecheckRun {
         var open = works.map { $0.begun(cutoff: $0.order.cutoff) }
         if led.isLate {
             // What the operator says of one store says nothing of the others.
-            let named = Set([terms.target].compactMap(\.self))
+            let named = Set([terms.store].compactMap(\.self))
             let restored = context.environment.dependents(of: named)
-            let isRestored = terms.target == nil || restored.contains(name)
+            let isRestored = terms.store == nil || restored.contains(name)
             let restoredAt = isRestored ? terms.restoredAt ?? .distantPast : .distantPast
             open = open.map { $0.begun(cutoff: max($0.tombstone.cutoff, restoredAt)) }
         }
@@ -213,12 +213,12 @@ extension RecheckRun {
         let left = Set(batch.open.map(\.order.request))
         let done = batch.done.filter { !left.contains($0.order.request) }
         if let led = batch.led { return goOn(done, led, &context) }
-        let targets = context.environment.dependents(of: [batch.target])
-        guard !done.isEmpty, !targets.isEmpty else { return .next }
+        let stores = context.environment.dependents(of: [batch.store])
+        guard !done.isEmpty, !stores.isEmpty else { return .next }
         // Several ids of one request lead to the same.
         var requests: Set<RequestID> = []
         let first = done.filter { requests.insert($0.order.request).inserted }
-        let led = RecheckBatch.Led(rest: targets, isLate: false)
+        let led = RecheckBatch.Led(rest: stores, isLate: false)
         return goOn(first, led, &context)
     }
 }

@@ -26,12 +26,12 @@ extension RecheckRun {
     mutating func goOn(_ started: RecheckGroup, _ context: RecheckContext) -> Step {
         var group = started
         while let name = group.rest.first {
-            let concerned = group.open.filter { $0.due.targets.contains(name) }
+            let concerned = group.open.filter { $0.due.stores.contains(name) }
             for recheck in concerned { group.note(.missing, of: recheck, in: name) }
             if let store = context.store(name) {
                 group.asked = concerned.filter { Self.isKnown($0.due, in: store) }
                 let retryAt = retries[name]?.wait(at: group.startedAt)
-                let isPaused = group.pausedTargets.contains(name)
+                let isPaused = group.pausedStores.contains(name)
                 if retryAt == nil, !isPaused, !group.asked.isEmpty {
                     return .enter(.rechecking(group))
                 }
@@ -92,7 +92,7 @@ extension RecheckRun {
         return due.returnedTo.contains(store.name) && due.keyNames.contains(keyName)
     }
 
-    private mutating func fail(_ name: TargetName, at now: WallTime) -> WallTime {
+    private mutating func fail(_ name: StoreName, at now: WallTime) -> WallTime {
         var retry = retries[name] ?? Retry()
         if let time = retry.wait(at: now) { return time }
         let time = retry.fail(.recheck, at: now)
@@ -102,17 +102,17 @@ extension RecheckRun {
 
     private mutating func decide(
         _ due: DueRecheck,
-        _ findings: [TargetName: RecheckGroup.Finding],
+        _ findings: [StoreName: RecheckGroup.Finding],
         at now: WallTime,
         _ context: RecheckContext
     ) -> EndedRecheck {
         var recheck = Recheck(at: now, .clean)
         var retryAt: WallTime?
-        for name in due.targets {
+        for name in due.stores {
             switch findings[name] {
             case .clean?: break
             case .remaining(let count)?:
-                recheck.found.append(Recheck.Found(target: name, rowCount: count))
+                recheck.found.append(Recheck.Found(store: name, rowCount: count))
             case .missing?, nil: recheck.missing.append(name)
             case .unknown(let time)?:
                 retryAt = max(retryAt ?? time, time)
@@ -127,8 +127,8 @@ extension RecheckRun {
             return EndedRecheck(due, nil, next: later)
         }
         // Where data returned and nothing can be asked, nothing is clean.
-        let isBlind = due.suspects.contains { recheck.missing.contains($0.target) }
-        if isBlind || recheck.missing == due.targets {
+        let isBlind = due.suspects.contains { recheck.missing.contains($0.store) }
+        if isBlind || recheck.missing == due.stores {
             recheck = Recheck(at: now, .unverified, missing: recheck.missing)
         }
         // What fell due while a store was away is covered by this recheck.
@@ -147,12 +147,12 @@ extension RecheckRun {
     private func returned(
         _ due: DueRecheck,
         _ recheck: Recheck,
-        _ findings: [TargetName: RecheckGroup.Finding],
+        _ findings: [StoreName: RecheckGroup.Finding],
         _ context: RecheckContext
     ) -> EndedRecheck {
         // No recheck has seen the others clean.
         let unseen = due.suspects.filter { suspect in
-            switch findings[suspect.target] {
+            switch findings[suspect.store] {
             case .missing?, .unknown?, nil: true
             case .clean?, .remaining?: false
             }
@@ -168,7 +168,7 @@ extension RecheckRun {
     }
 
     private mutating func warn(
-        about name: TargetName,
+        about name: StoreName,
         _ due: DueRecheck,
         _ context: RecheckContext,
         at now: WallTime

@@ -4,7 +4,7 @@ struct RecheckContext {
     var random: SeededGenerator
     let environment: RecheckEnvironment
 
-    func store(_ name: TargetName) -> RecheckStore? { environment.store(name) }
+    func store(_ name: StoreName) -> RecheckStore? { environment.store(name) }
 }
 
 /// One run through the stores that looks for data of erased users: a pure state machine.
@@ -42,11 +42,11 @@ package struct RecheckRun: Sendable {
     var agenda: [RecheckPhase] = []
     var tombstones: [[UInt8]: Tombstone] = [:]
     /// The requests of which something was left and counted.
-    var counted: [TargetName: Set<RequestID>] = [:]
+    var counted: [StoreName: Set<RequestID>] = [:]
     var findings: [RecheckFinding] = []
-    package var retries: [TargetName: Retry] = [:]
+    package var retries: [StoreName: Retry] = [:]
     /// When a store was reported as overdue that has not answered since.
-    var warnedAt: [TargetName: WallTime] = [:]
+    var warnedAt: [StoreName: WallTime] = [:]
     var announcements: [RecheckAnnouncement] = []
 
     package init(_ kind: Kind) { self.kind = kind }
@@ -235,7 +235,7 @@ extension RecheckRun {
             let restored = Set(names).union(context.environment.dependents(of: Set(names)))
             agenda.append(.findingOpen(restored))
         }
-        if let name = terms.target, let place = terms.copy {
+        if let name = terms.store, let place = terms.copy {
             agenda.append(.openingCopy(name, place))
         } else {
             for name in names { report.change(name) { _ in } }
@@ -244,7 +244,7 @@ extension RecheckRun {
         return .next
     }
 
-    private mutating func openedCopy(of name: TargetName, _ refusal: CopyRefusal?) -> Step {
+    private mutating func openedCopy(of name: StoreName, _ refusal: CopyRefusal?) -> Step {
         report.change(name) { store in
             (store.error, store.detail) = (refusal?.code, refusal?.detail)
         }

@@ -6,7 +6,7 @@ package enum ReplayProgress: Hashable, Sendable {
 
     /// Why a replay does not begin.
     package enum Refusal: Error, Hashable, Sendable {
-        case unknownTarget
+        case unknownStore
         /// The field is after `now`: nothing or too much would be erased.
         case inFuture(Field, now: WallTime)
         /// One replay runs at a time.
@@ -34,10 +34,10 @@ package enum ReplayProgress: Hashable, Sendable {
     /// - Throws: ``Refusal``, and nothing changes.
     package mutating func begin(
         _ terms: ReplayTerms,
-        in targets: Set<TargetName>,
+        in stores: Set<StoreName>,
         at now: WallTime
     ) throws(Refusal) -> Bool {
-        if let target = terms.target, !targets.contains(target) { throw .unknownTarget }
+        if let store = terms.store, !stores.contains(store) { throw .unknownStore }
         guard terms.since <= now else { throw .inFuture(.since, now: now) }
         if let restoredAt = terms.restoredAt, restoredAt > now {
             throw .inFuture(.restoredAt, now: now)

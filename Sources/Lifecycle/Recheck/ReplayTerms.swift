@@ -3,7 +3,7 @@ package struct ReplayTerms: Hashable, Sendable {
     /// The time of the backup that was restored, or earlier.
     package var since: WallTime
     /// One store alone; all without it.
-    package var target: TargetName?
+    package var store: StoreName?
     /// When the store was restored, for stores that date by it, or have no timestamps.
     package var restoredAt: WallTime?
     /// Only reports; with ``copy``, erases there.
@@ -13,8 +13,8 @@ package struct ReplayTerms: Hashable, Sendable {
     package var copy: String?
     package var id: String?
 
-    package init(since: WallTime, target: TargetName? = nil) {
-        (self.since, self.target) = (since, target)
+    package init(since: WallTime, store: StoreName? = nil) {
+        (self.since, self.store) = (since, store)
     }
 }
 
@@ -31,7 +31,7 @@ package struct RecheckReport: Hashable, Sendable {
     package init() {}
 
     /// In the place of a store: what is wrong with the run itself.
-    private static let state = TargetName("state")
+    private static let state = StoreName("state")
 
     /// The report of a run that ended before its end; the code says why.
     package func broken(_ code: String) -> RecheckReport {
@@ -47,7 +47,7 @@ package struct RecheckReport: Hashable, Sendable {
 
     package var erasedCount: Int { stores.reduce(0) { $0 + $1.erased } }
 
-    mutating func change(_ name: TargetName, _ body: (inout StoreReport) -> Void) {
+    mutating func change(_ name: StoreName, _ body: (inout StoreReport) -> Void) {
         if let index = stores.firstIndex(where: { $0.name == name }) {
             body(&stores[index])
         } else {
@@ -73,7 +73,7 @@ package struct RecheckReport: Hashable, Sendable {
 
 /// What a run found in one store.
 package struct StoreReport: Codable, Hashable, Sendable {
-    package let name: TargetName
+    package let name: StoreName
     /// Erased users, or ids of them, of which something was there.
     package var found = 0
     package var erased = 0
@@ -83,7 +83,7 @@ package struct StoreReport: Codable, Hashable, Sendable {
     package var error: String?
     package var detail: String?
 
-    package init(name: TargetName) { self.name = name }
+    package init(name: StoreName) { self.name = name }
 }
 
 /// Stores and settings that a run depends on.
@@ -97,14 +97,14 @@ package struct RecheckEnvironment: Sendable {
         (self.stores, self.intervals) = (stores, intervals)
     }
 
-    func store(_ name: TargetName) -> RecheckStore? { stores.first { $0.name == name } }
+    func store(_ name: StoreName) -> RecheckStore? { stores.first { $0.name == name } }
 
-    func names(of terms: ReplayTerms) -> [TargetName] {
-        stores.map(\.name).filter { terms.target == nil || terms.target == $0 }
+    func names(of terms: ReplayTerms) -> [StoreName] {
+        stores.map(\.name).filter { terms.store == nil || terms.store == $0 }
     }
 
     /// Stores whose ids rows of others name, in the order of purging, each behind its source.
-    func dependents(of names: Set<TargetName>) -> [TargetName] {
+    func dependents(of names: Set<StoreName>) -> [StoreName] {
         var reached = names
         return stores.compactMap { store in
             guard let source = store.keyedBy, reached.contains(source) else { return nil }
@@ -114,8 +114,8 @@ package struct RecheckEnvironment: Sendable {
     }
 
     /// The stores whose rows name the ids of a store, next one first.
-    func sources(of name: TargetName) -> [TargetName] {
-        var chain: [TargetName] = []
+    func sources(of name: StoreName) -> [StoreName] {
+        var chain: [StoreName] = []
         var next = store(name)?.keyedBy
         while let source = next, !chain.contains(source) {
             chain.append(source)
@@ -127,14 +127,14 @@ package struct RecheckEnvironment: Sendable {
 
 /// What a run has to know of a store.
 package struct RecheckStore: Hashable, Sendable {
-    package let name: TargetName
+    package let name: StoreName
     /// What of it has no time cutoff; `nil` where everything has one.
     package var withoutTimestamps: String?
     package var isDatedByRestoration = false
-    package var keyedBy: TargetName?
+    package var keyedBy: StoreName?
     /// The name under which these ids are kept; `nil` where users have their own id.
     package var keyName: KeyName?
     package var hasKeys = false
 
-    package init(name: TargetName) { self.name = name }
+    package init(name: StoreName) { self.name = name }
 }

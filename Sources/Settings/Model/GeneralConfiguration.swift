@@ -58,16 +58,16 @@ package struct ConnectionConfiguration: Hashable, Sendable {
     }
 }
 
-/// What `keyed_by` says: `TARGET.KEY`.
+/// What `keyed_by` says: `STORE.KEY`.
 package struct KeyReference: Hashable, Sendable, CustomStringConvertible {
-    package let target: TargetName
+    package let store: StoreName
     package let key: String
 
     package init?(_ text: String) {
         let names = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard names.count == 2, names.allSatisfy(TextRule.name.accepts) else { return nil }
-        (target, key) = (TargetName(names[0]), names[1])
+        (store, key) = (StoreName(names[0]), names[1])
     }
 
-    package var description: String { "\(target).\(key)" }
+    package var description: String { "\(store).\(key)" }
 }

@@ -203,7 +203,7 @@ extension ConfigurationReader {
         return section
     }
 
-    /// Reads a section such as `[target.auth]`.
+    /// Reads a section such as `[store.auth]`.
     private mutating func table(
         _ node: TOMLNode?,
         _ scope: SettingScope,

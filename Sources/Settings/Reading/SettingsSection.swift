@@ -176,7 +176,7 @@ package struct EffectiveConfiguration: Sendable {
 extension SettingsSection {
     fileprivate var header: String {
         switch scope {
-        case .step: "[[target.\(groupName)]]"
+        case .step: "[[store.\(groupName)]]"
         case .column, .condition:
             scope.header.replacing("COLUMN", with: SettingValue.quoted(column ?? ""))
         default: scope.header

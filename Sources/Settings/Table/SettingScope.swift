@@ -10,15 +10,15 @@ package enum SettingScope: String, Sendable, CaseIterable {
     case mail
     case provider
     case directory
-    case target
-    case table = "target.table"
-    case column = "target.table.set.COLUMN"
-    case condition = "target.table.where.COLUMN"
-    case key = "target.key"
-    case auth = "target.auth"
-    case verifyHost = "target.verify_host"
-    /// Also `target.verify` and `target.users`.
-    case step = "target.erase"
+    case store
+    case table = "store.table"
+    case column = "store.table.set.COLUMN"
+    case condition = "store.table.where.COLUMN"
+    case key = "store.key"
+    case auth = "store.auth"
+    case verifyHost = "store.verify_host"
+    /// Also `store.verify` and `store.users`.
+    case step = "store.erase"
     case subscriber
     case queue
 
@@ -33,7 +33,7 @@ package enum SettingScope: String, Sendable, CaseIterable {
     package var isSingle: Bool {
         switch self {
         case .requests, .state, .vault, .server, .journal, .controller, .mail: true
-        case .recipient, .provider, .directory, .target, .table, .column, .condition, .key, .auth,
+        case .recipient, .provider, .directory, .store, .table, .column, .condition, .key, .auth,
             .verifyHost, .step, .subscriber, .queue:
             false
         }
@@ -60,7 +60,7 @@ package enum SettingScope: String, Sendable, CaseIterable {
         case .subscriber, .queue: 16
         case .step: 32
         case .provider, .recipient: 64
-        case .target: 256
+        case .store: 256
         case .table: 1024
         case .column: 256
         case .condition: 16
@@ -70,7 +70,7 @@ package enum SettingScope: String, Sendable, CaseIterable {
 
     var children: [(name: String, scope: SettingScope)] {
         switch self {
-        case .target:
+        case .store:
             [
                 ("table", .table), ("key", .key), ("auth", .auth), ("verify_host", .verifyHost),
                 ("erase", .step), ("verify", .step), ("users", .step),
@@ -103,20 +103,20 @@ package enum SettingScope: String, Sendable, CaseIterable {
         case .provider: "One identity provider; repeat the section for each."
         case .directory:
             "The system that holds users' accounts and knows where they are linked; one at most."
-        case .target:
-            "One store of user data; purged in the order of the file, and after the target whose "
+        case .store:
+            "One store of user data; purged in the order of the file, and after the store whose "
                 + "rows hold its ids (keyed_by)."
-        case .table: "One table of the target above; repeat the section for each."
+        case .table: "One table of the store above; repeat the section for each."
         case .key:
-            "Ids that the rows of the database above hold for other targets (keyed_by); repeat the "
+            "Ids that the rows of the database above hold for other stores (keyed_by); repeat the "
                 + "section for each. They are read and kept, sealed, before anything is purged."
-        case .auth: "How calls of the target above (kind \"http\") prove who makes them."
+        case .auth: "How calls of the store above (kind \"http\") prove who makes them."
         case .verifyHost:
-            "Another host that answers [[target.verify]], with a secret of its own; the other keys "
-                + "are those of [target.auth]."
+            "Another host that answers [[store.verify]], with a secret of its own; the other keys "
+                + "are those of [store.auth]."
         case .step:
-            "One call that erases a user, made in the order of the file. [[target.verify]] has the "
-                + "same keys and finds what is left; [[target.users]] lists all users."
+            "One call that erases a user, made in the order of the file. [[store.verify]] has the "
+                + "same keys and finds what is left; [[store.users]] lists all users."
         case .column: "What happens to one column of the table above (action = \"anonymize\" only)."
         case .condition:
             "What one more column of the table above must hold. The rule finds rows for which all "

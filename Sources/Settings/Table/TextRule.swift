@@ -53,7 +53,7 @@ extension TextRule: Hashable {
 }
 
 extension TextRule {
-    /// The name of a provider or target; part of journal fields, URLs and metrics.
+    /// The name of a provider or store; part of journal fields, URLs and metrics.
     package static let name = TextRule(
         "name",
         "1 to 63 characters a-z, 0-9 or '-', the first a letter",
@@ -64,8 +64,8 @@ extension TextRule {
             && bytes.allSatisfy { isLower($0) || isDigit($0) || $0 == 0x2d }
     }
     package static let keyReference = TextRule(
-        "TARGET.KEY",
-        "TARGET.KEY, the names of a target and of one of its [[target.key]]",
+        "STORE.KEY",
+        "STORE.KEY, the names of a store and of one of its [[store.key]]",
         shared: .whole
     ) { KeyReference($0) != nil }
     package static let clientID = TextRule(

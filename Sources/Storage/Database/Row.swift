@@ -168,7 +168,7 @@ struct Row<Key: ColumnKey> {
 
     func provider(_ column: Key = .only) -> ProviderName { ProviderName(text(column)) }
 
-    func target(_ column: Key = .only) -> TargetName { TargetName(text(column)) }
+    func store(_ column: Key = .only) -> StoreName { StoreName(text(column)) }
 
     /// - Throws: ``StorageError`` of kind `malformed` for another value.
     func choice<T: RawRepresentable<String>>(_ column: Key = .only, as type: T.Type) throws -> T {

@@ -118,18 +118,18 @@ extension LedgerAppender {
         switch change {
         case .pauseProvider(let name, let reason, let uid, let time):
             write("paused", [(.provider, .word(name.rawValue))], reason, by: uid, at: time)
-        case .pauseTarget(let name, let reason, let uid, let time):
-            write("paused", [(.target, .word(name.rawValue))], reason, by: uid, at: time)
+        case .pauseStore(let name, let reason, let uid, let time):
+            write("paused", [(.store, .word(name.rawValue))], reason, by: uid, at: time)
         case .resumeProvider(let name, let uid, _, let time):
             write("resumed", [(.provider, .word(name.rawValue))], by: uid, at: time)
-        case .resumeTarget(let name, let uid, _, let time):
-            write("resumed", [(.target, .word(name.rawValue))], by: uid, at: time)
+        case .resumeStore(let name, let uid, _, let time):
+            write("resumed", [(.store, .word(name.rawValue))], by: uid, at: time)
         case .placeHold(let hold):
-            let name = hold.target.rawValue
-            write("target_held", [(.target, .word(name))], hold.name, by: hold.uid, at: hold.since)
+            let name = hold.store.rawValue
+            write("store_held", [(.store, .word(name))], hold.name, by: hold.uid, at: hold.since)
         case .liftHold(let hold, let uid, let time):
-            let name = hold.target.rawValue
-            write("target_released", [(.target, .word(name))], hold.name, by: uid, at: time)
+            let name = hold.store.rawValue
+            write("store_released", [(.store, .word(name))], hold.name, by: uid, at: time)
         case .save, .openRecheck, .saveExchange, .storeTokens, .tell, .rotate, .wake,
             .useGuardOverride, .tendRenewals, .beginRenewal, .endRenewal, .reclock,
             .answer:

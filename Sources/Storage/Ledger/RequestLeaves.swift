@@ -24,7 +24,7 @@ struct RequestLeaves {
         return write(request.acceptedAt, "accepted", of: request.id, values)
     }
 
-    /// The leaves of a change: verdicts, verified targets, and what applications see.
+    /// The leaves of a change: verdicts, verified stores, and what applications see.
     func change(_ now: Request, was: Request, at time: WallTime) -> String {
         var text = approval(now, was: was, at: time)
         for (position, revocation) in now.revocations.enumerated() {
@@ -49,7 +49,7 @@ struct RequestLeaves {
                 Self.event(purge.counts),
                 of: now.id,
                 [
-                    (.target, .word(purge.target.rawValue)),
+                    (.store, .word(purge.store.rawValue)),
                     (.rows, .number(entries.reduce(0) { $0 + Int64($1.rowCount) })),
                     (.newer, .number(entries.reduce(0) { $0 + Int64($1.newerCount) })),
                 ]
@@ -116,7 +116,7 @@ struct RequestLeaves {
         if let user {
             values += [
                 (.user, .hash(user.hash)), (.generation, .number(Int64(user.generation))),
-                (.targets, .words(request.purges.map(\.target.rawValue))),
+                (.stores, .words(request.purges.map(\.store.rawValue))),
             ]
         }
         return write(time, user == nil ? "state" : "erased", of: request.id, values)

@@ -3,8 +3,8 @@ package import Lifecycle
 
 /// Where users get their confirmations.
 struct AddressTable {
-    /// What the seal names beside its id; no target has an empty name.
-    static let name = KeyName(target: TargetName(""), key: "notify_email")
+    /// What the seal names beside its id; no store has an empty name.
+    static let name = KeyName(store: StoreName(""), key: "notify_email")
 
     enum Column: Int32, Columns {
         case requestID, sealID, keyID, ownKey, sealed, language

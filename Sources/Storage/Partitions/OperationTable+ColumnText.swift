@@ -42,8 +42,8 @@ extension OperationRow.Work {
     private static func values(of event: RequestEvent) -> [JSONValue] {
         switch event {
         case .approve(let hash, let uid): [.string(hash), .integer(Int64(uid))]
-        case .restored(let targets, let time):
-            [.time(time)] + targets.map(\.rawValue).sorted().map { .string($0) }
+        case .restored(let stores, let time):
+            [.time(time)] + stores.map(\.rawValue).sorted().map { .string($0) }
         default: []
         }
     }
@@ -69,8 +69,8 @@ extension OperationRow.Work {
         case "approve":
             return .approve(try text.text(2), by: UInt32(truncatingIfNeeded: try text.int64(3)))
         case "restored":
-            let targets = try text.texts(from: 3).map { TargetName($0) }
-            return .restored(Set(targets), at: try text.optional(2, text.time))
+            let stores = try text.texts(from: 3).map { StoreName($0) }
+            return .restored(Set(stores), at: try text.optional(2, text.time))
         default: throw StorageError.malformed("work")
         }
     }

@@ -104,12 +104,12 @@ extension StateSchema {
         BEGIN
           INSERT INTO wakes (partition, reason) SELECT number, ended.reason
           FROM partitions, unnest(string_to_array(CASE TG_TABLE_NAME
-              WHEN 'target_holds' THEN '\(ParkReason.onHold.rawValue)'
+              WHEN 'store_holds' THEN '\(ParkReason.onHold.rawValue)'
               WHEN 'guard_overrides' THEN '\(ParkReason.massDeletionGuard.rawValue)'
               ELSE CASE to_jsonb(OLD) ->> 'kind'
                 WHEN 'provider'
                   THEN '\(ParkReason.ofRevocations.map(\.rawValue).joined(separator: " "))'
-                ELSE '\(ParkReason.targetPaused.rawValue)' END END, ' ')) AS ended (reason)
+                ELSE '\(ParkReason.storePaused.rawValue)' END END, ' ')) AS ended (reason)
           ON CONFLICT (partition, reason) DO UPDATE SET after = NULL;
           RETURN NULL;
         END $$
@@ -117,11 +117,11 @@ extension StateSchema {
 
     private static var ruleTriggers: [String] {
         let changes = [
-            ("pauses", "INSERT OR UPDATE OR DELETE"), ("target_holds", "INSERT OR DELETE"),
+            ("pauses", "INSERT OR UPDATE OR DELETE"), ("store_holds", "INSERT OR DELETE"),
             ("guard_overrides", "INSERT"), ("user_holds", "INSERT"),
         ]
         let ends = [
-            ("pauses", "DELETE"), ("target_holds", "DELETE"), ("guard_overrides", "INSERT"),
+            ("pauses", "DELETE"), ("store_holds", "DELETE"), ("guard_overrides", "INSERT"),
         ]
         return changes.map { trigger($0.0 + "_rules", $0.1, $0.0, "rules_change") }
             + ends.map { trigger($0.0 + "_wakes", $0.1, $0.0, "pauses_end") }

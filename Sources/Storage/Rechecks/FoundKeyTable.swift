@@ -14,7 +14,7 @@ struct FoundKeyTable {
         try database.run(
             FoundKeyColumn.insertion,
             [
-                .id(keys.request), .text(keys.name.target.rawValue), .text(keys.name.key),
+                .id(keys.request), .text(keys.name.store.rawValue), .text(keys.name.key),
                 .text(keys.keyID), .blob(keys.ownKey), .blob(keys.sealedIDs),
                 keys.hashes.isEmpty ? .null : .blob(keys.hashes.flatMap { $0 }),
                 isLate.map { .bool($0) } ?? .null,
@@ -27,9 +27,9 @@ struct FoundKeyTable {
         try database.all(
             FoundKeyColumn.self,
             """
-            FROM found_keys WHERE request_id = ? AND target = ? AND name = ? ORDER BY id
+            FROM found_keys WHERE request_id = ? AND store = ? AND name = ? ORDER BY id
             """,
-            [.id(request), .text(name.target.rawValue), .text(name.key)],
+            [.id(request), .text(name.store.rawValue), .text(name.key)],
             body: StoredKeys.init
         )
     }
@@ -37,9 +37,9 @@ struct FoundKeyTable {
     /// The names under which rechecks keep something.
     func names(ofRecheck request: RequestID) throws -> [KeyName] {
         try database.all(
-            "SELECT DISTINCT target, name FROM found_keys WHERE request_id = ? AND is_late = 0",
+            "SELECT DISTINCT store, name FROM found_keys WHERE request_id = ? AND is_late = 0",
             [.id(request)]
-        ) { KeyName(target: $0.target("target"), key: $0.text("name")) }
+        ) { KeyName(store: $0.store("store"), key: $0.text("name")) }
     }
 
     /// Destroys what ended requests needed, unless there are rechecks; tombstones stay.

@@ -24,7 +24,7 @@ extension [Recheck] {
         ColumnText.encode(
             suffix(Self.storedCountMax).map { recheck in
                 let found = recheck.found.map { found -> JSONValue in
-                    .array([.string(found.target.rawValue), .int(found.rowCount)])
+                    .array([.string(found.store.rawValue), .int(found.rowCount)])
                 }
                 return .array([
                     .time(recheck.at), .string(recheck.outcome.rawValue), .array(found),
@@ -44,9 +44,9 @@ extension [Recheck] {
                 at: try row.time(0),
                 try row.choice(1, as: Recheck.Outcome.self),
                 found: try row.row(2).rows().map {
-                    Recheck.Found(target: TargetName(try $0.text(0)), rowCount: try $0.int(1))
+                    Recheck.Found(store: StoreName(try $0.text(0)), rowCount: try $0.int(1))
                 },
-                missing: try row.row(3).texts().map { TargetName($0) }
+                missing: try row.row(3).texts().map { StoreName($0) }
             )
         }
     }

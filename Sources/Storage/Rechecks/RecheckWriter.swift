@@ -132,7 +132,7 @@ struct RecheckWriter {
                 "returned",
                 of: id,
                 [
-                    (.target, .word(found.target.rawValue)),
+                    (.store, .word(found.store.rawValue)),
                     (.rows, .number(Int64(found.rowCount))),
                 ]
             )

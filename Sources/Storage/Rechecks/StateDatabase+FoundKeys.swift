@@ -99,7 +99,7 @@ extension StateDatabase {
 }
 
 enum FoundKeyColumn: Int32, Columns {
-    case id, requestID, target, name, keyID, ownKey, sealedIDs, hashes, isLate
+    case id, requestID, store, name, keyID, ownKey, sealedIDs, hashes, isLate
 
     static let selection = makeSelection()
     /// The database numbers the rows; without a value for `is_late` the end of the request decides.
@@ -123,7 +123,7 @@ package struct StoredKeys: Hashable, Sendable {
         position = row.int64(.id)
         sealed = SealedKeys(
             request: try row.requestID(.requestID),
-            name: KeyName(target: row.target(.target), key: row.text(.name)),
+            name: KeyName(store: row.store(.store), key: row.text(.name)),
             keyID: row.text(.keyID),
             ownKey: row.blob(.ownKey),
             sealedIDs: row.blob(.sealedIDs)

@@ -58,10 +58,10 @@ extension StateDatabase {
         )
         return try ids.compactMap { id in
             guard let row = try RecheckRow.find(id, database) else { return nil }
-            let targets = try database.all(
-                "SELECT target FROM purges WHERE request_id = ? ORDER BY position",
+            let stores = try database.all(
+                "SELECT store FROM purges WHERE request_id = ? ORDER BY position",
                 [.id(id)]
-            ) { $0.target() }
+            ) { $0.store() }
             return try database.first(
                 "SELECT \(RequestRecord.cutoff) AS cutoff, rechecks FROM requests r WHERE id = ?",
                 [.id(id)]
@@ -69,7 +69,7 @@ extension StateDatabase {
                 let returned = try [Recheck](columnText: request.textOrNil("rechecks"))
                     .filter { $0.outcome == .returned }
                 let suspects = row.returnedAt == nil ? [] : returned.last?.found ?? []
-                let back = suspects.map(\.target).filter { !targets.contains($0) }
+                let back = suspects.map(\.store).filter { !stores.contains($0) }
                 let table = FoundKeyTable(database: database)
                 return DueRecheck(
                     sealed: row.sealed,
@@ -77,12 +77,12 @@ extension StateDatabase {
                     openedAt: row.openedAt,
                     dueAt: row.dueAt,
                     cutoff: min(request.time("cutoff"), row.openedAt),
-                    targets: targets + back,
+                    stores: stores + back,
                     suspects: suspects,
                     isReopened: row.isReopened,
                     isNameless: row.isNameless,
                     keyNames: row.isReopened ? try table.names(ofRecheck: id) : [],
-                    returnedTo: Set(returned.flatMap(\.found).map(\.target))
+                    returnedTo: Set(returned.flatMap(\.found).map(\.store))
                 )
             }
         }

@@ -9,14 +9,14 @@ extension StateDatabase {
     /// Returns those that an earlier replay noted and did not finish.
     package func beginReplay(
         of erasures: [BegunErasure],
-        in target: TargetName
+        in store: StoreName
     ) async throws -> Set<BegunErasure> {
         try await writer.perform { database in
             let known = try erasures.filter { begun in
                 try database.run(
                     BegunReplayColumn.insertion + " ON CONFLICT DO NOTHING",
                     BegunReplayColumn.row([
-                        .target: .text(target.rawValue), .requestID: .id(begun.request),
+                        .store: .text(store.rawValue), .requestID: .id(begun.request),
                         .hash: .blob(begun.hash),
                     ])
                 ) == 0
@@ -26,11 +26,11 @@ extension StateDatabase {
     }
 
     /// What was begun in a store and has not ended, by request.
-    package func begunReplays(in target: TargetName) async throws -> [BegunErasure] {
+    package func begunReplays(in store: StoreName) async throws -> [BegunErasure] {
         try await all(
             BegunReplayColumn.self,
-            "FROM begun_replays WHERE target = ? ORDER BY request_id, hash",
-            [.text(target.rawValue)]
+            "FROM begun_replays WHERE store = ? ORDER BY request_id, hash",
+            [.text(store.rawValue)]
         ) { BegunErasure(request: try $0.requestID(.requestID), hash: $0.blob(.hash)) }
     }
 
@@ -40,18 +40,18 @@ extension StateDatabase {
     /// before gets no entry.
     package func endReplay(
         of ended: [EndedErasure],
-        in target: TargetName,
+        in store: StoreName,
         at now: WallTime
     ) async throws {
         try await write { database, appender in
             for ended in ended {
                 try database.run(
-                    "DELETE FROM begun_replays WHERE target = ? AND request_id = ? AND hash = ?",
-                    [.text(target.rawValue), .id(ended.begun.request), .blob(ended.begun.hash)]
+                    "DELETE FROM begun_replays WHERE store = ? AND request_id = ? AND hash = ?",
+                    [.text(store.rawValue), .id(ended.begun.request), .blob(ended.begun.hash)]
                 )
                 guard ended.rows > 0 || ended.isResumed else { continue }
                 var values: [(LedgerEntry.Key, LedgerEntry.Value)] = [
-                    (.request, .id(ended.begun.request.value)), (.target, .word(target.rawValue)),
+                    (.request, .id(ended.begun.request.value)), (.store, .word(store.rawValue)),
                 ]
                 if ended.rows > 0 { values.append((.rows, .number(Int64(ended.rows)))) }
                 appender.write("replayed", values, ended.isResumed ? "resumed" : nil, at: now)
@@ -66,7 +66,7 @@ extension StateDatabase {
 }
 
 private enum BegunReplayColumn: Int32, Columns {
-    case target, requestID, hash
+    case store, requestID, hash
 
     static let insertion = insertion(of: allCases, into: "begun_replays")
 }

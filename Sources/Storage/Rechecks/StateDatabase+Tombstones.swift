@@ -58,12 +58,12 @@ extension StateDatabase {
     package func recordSample(
         users: Int,
         rows: Int,
-        in target: TargetName,
+        in store: StoreName,
         at now: WallTime
     ) async throws {
         try await write { _, appender in
             let values: [(LedgerEntry.Key, LedgerEntry.Value)] = [
-                (.target, .word(target.rawValue)), (.count, .number(Int64(users))),
+                (.store, .word(store.rawValue)), (.count, .number(Int64(users))),
                 (.rows, .number(Int64(rows))),
             ]
             appender.write("returned", values, "sample", at: now)

@@ -49,7 +49,7 @@ struct EndPosition: Sendable {
 
 extension PurgeGroup {
     fileprivate init(_ key: EndPage.PurgeKey, count: Int) throws {
-        var work = PurgeWork(target: TargetName(key.target))
+        var work = PurgeWork(store: StoreName(key.store))
         work.step = .verified
         work.counts = try PurgeCounts(columnText: key.counts)
         self.work = work
@@ -61,7 +61,7 @@ extension PurgeGroup {
 private struct EndPage: Sendable {
     struct PurgeKey: Hashable, Sendable {
         let scope: Int?
-        let target: String
+        let store: String
         let counts: String
     }
 
@@ -117,14 +117,14 @@ private struct EndPage: Sendable {
             verdicts[row.provider("provider"), default: [:]][verdict] = row.int("count")
         }
         try database.each(
-            "SELECT r.scope, p.target, p.counts "
+            "SELECT r.scope, p.store, p.counts "
                 + Self.from("purges p ON p.request_id = r.id")
                 + " AND r.kind = 'delete_account'",
             span
         ) { row in
             let key = PurgeKey(
                 scope: row.intOrNil("scope"),
-                target: row.text("target"),
+                store: row.text("store"),
                 counts: row.text("counts")
             )
             purges[key, default: 0] += 1

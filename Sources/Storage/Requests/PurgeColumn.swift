@@ -2,7 +2,7 @@ import Lifecycle
 
 enum PurgeColumn: Int32, Columns {
     case requestID, position
-    case target, step, counts, attempts, failures, outages, retryAt, startedAt, endedAt
+    case store, step, counts, attempts, failures, outages, retryAt, startedAt, endedAt
     case lastFailure, restoredAt, judgedAt, fewestLeft, obstacle
 
     static let selection = makeSelection()
@@ -12,7 +12,7 @@ enum PurgeColumn: Int32, Columns {
 
 extension PurgeWork {
     init(_ row: Row<PurgeColumn>) throws {
-        self.init(target: row.target(.target))
+        self.init(store: row.store(.store))
         step = try row.choice(.step, as: PurgeWork.Step.self)
         counts = try PurgeCounts(columnText: row.text(.counts))
         attempts = row.int(.attempts)
@@ -32,7 +32,7 @@ extension PurgeWork {
         switch column {
         case .requestID: .id(request)
         case .position: .int(position)
-        case .target: .text(target.rawValue)
+        case .store: .text(store.rawValue)
         case .step: .text(step.rawValue)
         case .counts: .text(counts.columnText)
         case .attempts: .int(attempts)

@@ -51,7 +51,7 @@ package struct RequestRecord: Hashable, Sendable {
             deadlineAt: row.time(.deadlineAt),
             providerFilter: options.providers,
             identities: [],
-            targets: []
+            stores: []
         )
         request.phase = try Self.phase(row)
         request.dueAt = row.timeOrNil(.dueAt)

@@ -179,7 +179,7 @@ private struct Intake {
             deadlineAt: createdAt + policy.deadline,
             providerFilter: submission.options.providers,
             identities: known.map(\.snapshot),
-            targets: policy.targets,
+            stores: policy.stores,
             directory: policy.directory
         )
         request.isHeld = try database.has(

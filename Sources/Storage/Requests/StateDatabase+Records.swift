@@ -71,8 +71,8 @@ extension StateDatabase {
                 counts.byState[.cancelled] = row.int("cancelled")
             }
             try database.each(Self.blockedSQL) { row in
-                let (target, words) = (row.target("target"), row.text("obstacle"))
-                counts.blocked[target, default: [:]][words, default: 0] += 1
+                let (store, words) = (row.store("store"), row.text("obstacle"))
+                counts.blocked[store, default: [:]][words, default: 0] += 1
             }
             return counts
         }
@@ -89,22 +89,22 @@ extension StateDatabase {
         ) { DeadlineRow(request: try $0.requestID("id"), deadlineAt: $0.time("deadline_at")) }
     }
 
-    /// Open deletions that have begun to purge one of some targets, and whether one is purged.
+    /// Open deletions that have begun to purge one of some stores, and whether one is purged.
     package func openDeletions(
-        begunIn targets: Set<TargetName>
+        begunIn stores: Set<StoreName>
     ) async throws -> [RequestID: Bool] {
         try await read { database in
             var found: [RequestID: Bool] = [:]
             try database.each(
                 """
-                SELECT purges.request_id, target, step <> 'waiting' AS is_purged
+                SELECT purges.request_id, store, step <> 'waiting' AS is_purged
                 FROM requests INDEXED BY requests_deadline
                 JOIN purges ON purges.request_id = requests.id
                 WHERE requests.ended_at IS NULL AND purge_started_at IS NOT NULL
                   AND purges.attempts > 0
                 """
             ) { row in
-                guard targets.contains(row.target("target")) else { return }
+                guard stores.contains(row.store("store")) else { return }
                 let id = try row.requestID("request_id")
                 found[id] = found[id] ?? false || row.bool("is_purged")
             }
@@ -134,7 +134,7 @@ extension StateDatabase {
 
     /// Few have an obstacle; those of ended requests say nothing any more.
     private static let blockedSQL = """
-        SELECT p.target, p.obstacle FROM purges p INDEXED BY purges_blocked
+        SELECT p.store, p.obstacle FROM purges p INDEXED BY purges_blocked
         JOIN requests r ON r.id = p.request_id
         WHERE p.obstacle IS NOT NULL AND r.ended_at IS NULL
         """
@@ -197,7 +197,7 @@ package struct RequestCounts: Hashable, Sendable {
     package var byState: [RequestState: Int] = [:]
     package var byParkReason: [ParkReason: Int] = [:]
     /// Open requests that an obstacle in a store blocks, by its words.
-    package var blocked: [TargetName: [String: Int]] = [:]
+    package var blocked: [StoreName: [String: Int]] = [:]
     package var oldestID: RequestID?
     package var oldestAcceptedAt: WallTime?
 

@@ -93,12 +93,12 @@ extension StateDatabase: StateStore {
 
     static func pauses(_ database: any StateConnection) throws -> StoredPauses {
         var pauses = StoredPauses()
-        pauses.holds = try TargetHoldTable(database: database).all()
+        pauses.holds = try StoreHoldTable(database: database).all()
         _ = try database.all(PauseColumn.self, "FROM pauses") { row in
             if row.text(.kind) == "provider" {
                 pauses.providers[row.provider(.name)] = row.text(.reason)
             } else {
-                pauses.targets[row.target(.name)] = row.text(.reason)
+                pauses.stores[row.store(.name)] = row.text(.reason)
             }
         }
         return pauses
@@ -198,16 +198,16 @@ extension StateDatabase: StateStore {
             return try writer.replace(credential, by: token, at: time).map { .identity($0) }
         case .pauseProvider(let name, let reason, let uid, let time):
             try pause("provider", name.rawValue, reason, isOwn: uid == nil, time, database)
-        case .pauseTarget(let name, let reason, let uid, let time):
-            try pause("target", name.rawValue, reason, isOwn: uid == nil, time, database)
+        case .pauseStore(let name, let reason, let uid, let time):
+            try pause("store", name.rawValue, reason, isOwn: uid == nil, time, database)
         case .resumeProvider(let name, _, let isOwn, _):
             try resume("provider", name.rawValue, isOwn: isOwn, database)
-        case .resumeTarget(let name, _, let isOwn, _):
-            try resume("target", name.rawValue, isOwn: isOwn, database)
+        case .resumeStore(let name, _, let isOwn, _):
+            try resume("store", name.rawValue, isOwn: isOwn, database)
         case .placeHold(let hold):
-            try TargetHoldTable(database: database).insert(hold, in: scope)
+            try StoreHoldTable(database: database).insert(hold, in: scope)
         case .liftHold(let hold, _, _):
-            try TargetHoldTable(database: database).delete(hold.name)
+            try StoreHoldTable(database: database).delete(hold.name)
         case .useGuardOverride(let purges, let time):
             try useGuardOverride(purges: purges, at: time, database)
         case .tendRenewals, .beginRenewal, .endRenewal, .wake, .reclock, .answer:

@@ -63,7 +63,7 @@ extension StateSchema {
     /// What operators have set, and counters.
     static let operations = """
         CREATE TABLE pauses (
-          kind   TEXT NOT NULL CHECK (kind IN ('provider', 'target')),
+          kind   TEXT NOT NULL CHECK (kind IN ('provider', 'store')),
           name   TEXT NOT NULL,
           reason TEXT NOT NULL,
           since  INTEGER NOT NULL,
@@ -77,9 +77,9 @@ extension StateSchema {
           uid       INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
 
-        CREATE TABLE target_holds (
+        CREATE TABLE store_holds (
           name   TEXT PRIMARY KEY,
-          target TEXT NOT NULL,
+          store TEXT NOT NULL,
           rows   TEXT,  -- JSON filter; NULL for the whole store
           reason TEXT,
           since  INTEGER NOT NULL,

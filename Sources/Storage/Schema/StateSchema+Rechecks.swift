@@ -24,7 +24,7 @@ extension StateSchema {
         CREATE TABLE found_keys (
           id         INTEGER PRIMARY KEY,
           request_id BLOB NOT NULL CHECK (length(request_id) = 16),
-          target     TEXT NOT NULL,  -- the store that names the ids
+          store     TEXT NOT NULL,  -- the store that names the ids
           name       TEXT NOT NULL,
           key_id     TEXT NOT NULL,  -- the vault key of sealed_ids
           own_key    BLOB NOT NULL CHECK (length(own_key) = 32),  -- of this row alone
@@ -32,16 +32,16 @@ extension StateSchema {
           hashes     BLOB CHECK (length(hashes) % 32 = 0),  -- of the ids, for their tombstones
           is_late    INTEGER NOT NULL CHECK (is_late = 0 OR is_late = 1)  -- found by a replay
         ) STRICT;
-        CREATE INDEX found_keys_request ON found_keys (request_id, target, name);
+        CREATE INDEX found_keys_request ON found_keys (request_id, store, name);
         CREATE INDEX found_keys_key ON found_keys (key_id);
         CREATE INDEX found_keys_late ON found_keys (request_id) WHERE is_late = 1;
 
         -- What a replay is about to erase again; the commit that records the outcome deletes it.
         CREATE TABLE begun_replays (
-          target     TEXT NOT NULL,
+          store     TEXT NOT NULL,
           request_id BLOB NOT NULL CHECK (length(request_id) = 16),
           hash       BLOB NOT NULL CHECK (length(hash) = 32 OR length(hash) = 0),
-          PRIMARY KEY (target, request_id, hash)
+          PRIMARY KEY (store, request_id, hash)
         ) STRICT, WITHOUT ROWID;
         """
 

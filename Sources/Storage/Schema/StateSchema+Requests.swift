@@ -106,7 +106,7 @@ extension StateSchema {
         CREATE TABLE purges (
           request_id   BLOB NOT NULL REFERENCES requests (id) ON DELETE CASCADE,
           position     INTEGER NOT NULL,
-          target       TEXT NOT NULL,
+          store       TEXT NOT NULL,
           step         TEXT NOT NULL
             CHECK (step = 'waiting' OR step = 'purged' OR step = 'verified'),
           counts       TEXT NOT NULL,  -- JSON
@@ -123,7 +123,7 @@ extension StateSchema {
           obstacle     TEXT,           -- what in the store prevents the purge
           PRIMARY KEY (request_id, position)
         ) STRICT, WITHOUT ROWID;
-        CREATE INDEX purges_blocked ON purges (target) WHERE obstacle IS NOT NULL;
+        CREATE INDEX purges_blocked ON purges (store) WHERE obstacle IS NOT NULL;
 
         -- What became known of a verdict after it was final.
         CREATE TABLE addenda (

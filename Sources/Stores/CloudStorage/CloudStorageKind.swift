@@ -16,13 +16,13 @@ package struct CloudStorageKind: BucketKind {
     package static let settings: [Setting] =
         [
             Setting(
-                .target,
+                .store,
                 "bucket",
                 .text(.cloudName),
                 .required(example: .text("app-uploads")),
                 "Name of the bucket."
             )
-        ] + objectSettings + GoogleAccess.settings(.target)
+        ] + objectSettings + GoogleAccess.settings(.store)
 
     package private(set) var bucket: String
     package let prefixes: [String]
@@ -37,10 +37,10 @@ package struct CloudStorageKind: BucketKind {
         check(&problems)
     }
 
-    package func open(_ environment: StoreEnvironment) async throws -> CloudStorageTarget {
+    package func open(_ environment: StoreEnvironment) async throws -> CloudStorageStore {
         let templates = try templates()
         return try await access.open(environment) { session in
-            CloudStorageTarget(
+            CloudStorageStore(
                 name: environment.name,
                 templates: templates,
                 session: session,

@@ -12,22 +12,22 @@ package struct CommandStoreKind: DelegatedKind {
 
     package static let settings: [Setting] = [
         Setting(
-            .target,
+            .store,
             "program",
             .text(.path),
             .required(example: .text("/usr/local/lib/expunged/purge-crm")),
             "Program that purges the store (docs/stores/command.md)."
         ),
-        .programArguments(.target),
+        .programArguments(.store),
         Setting(
-            .target,
+            .store,
             "timeout",
             .duration(.seconds(1) ... .seconds(3600)),
             .defaultsTo(.duration(.seconds(60))),
             "Time for one run."
         ).outsidePlans(),
         Setting(
-            .target,
+            .store,
             "memory_max_mib",
             .count(16...65_536, unit: "MiB"),
             .defaultsTo(.count(256)),
@@ -51,7 +51,7 @@ package struct CommandStoreKind: DelegatedKind {
         memoryMax = section.requiredCount("memory_max_mib") << 20
     }
 
-    package func open(_ environment: StoreEnvironment) throws -> DelegatedTarget {
+    package func open(_ environment: StoreEnvironment) throws -> DelegatedStore {
         let runner = ProgramRunner(
             program: program,
             arguments: arguments,
@@ -61,7 +61,7 @@ package struct CommandStoreKind: DelegatedKind {
         guard let runner else {
             throw StoreSetupError(environment.name, "program must be an absolute path")
         }
-        return DelegatedTarget(
+        return DelegatedStore(
             name: environment.name,
             delegate: CommandDelegate(runner: runner),
             clock: environment.clock,

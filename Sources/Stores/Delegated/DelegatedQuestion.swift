@@ -34,20 +34,20 @@ package struct DelegatedQuestion: Sendable {
 
     /// - Parameters:
     ///   - operation: What to do.
-    ///   - target: The section's name.
+    ///   - store: The section's name.
     ///   - order: `nil` for a diagnosis.
     ///   - drill: `nil` for the store itself.
     ///   - look: Random, so that no cached answer fits; `nil` for a purge, which is the same at
     ///     every try.
     init(
         _ operation: Operation,
-        of target: String,
+        of store: String,
         _ order: PurgeOrder?,
         in drill: Drill?,
         look: String?
     ) {
         self.operation = operation
-        var body = Self.body(operation, of: target, in: drill)
+        var body = Self.body(operation, of: store, in: drill)
         if let order {
             body.add("request_id", order.request.description)
             body.add("user_id", order.user.exposeText())
@@ -55,27 +55,27 @@ package struct DelegatedQuestion: Sendable {
         }
         self.body = body
         let work = order.map { $0.request.description } ?? "expunged"
-        let parts = [work, order?.partitionKey, target, operation.rawValue, order?.attempt, look]
+        let parts = [work, order?.partitionKey, store, operation.rawValue, order?.attempt, look]
         idempotencyKey = Self.key(parts.compactMap(\.self).joined(separator: "."), in: drill)
     }
 
-    init(usersOf target: String, _ page: Page, in drill: Drill?) {
+    init(usersOf store: String, _ page: Page, in drill: Drill?) {
         operation = .users
-        var body = Self.body(.users, of: target, in: drill)
+        var body = Self.body(.users, of: store, in: drill)
         if let after = page.after { body.add("after", after) }
         self.body = body
-        idempotencyKey = Self.key("expunged.\(target).users.\(page.key)", in: drill)
+        idempotencyKey = Self.key("expunged.\(store).users.\(page.key)", in: drill)
     }
 
     private static func body(
         _ operation: Operation,
-        of target: String,
+        of store: String,
         in drill: Drill?
     ) -> JSONBody {
         var body = JSONBody()
         body.add("version", 1)
         body.add("operation", drill == nil ? operation.rawValue : "drill")
-        body.add("target", target)
+        body.add("store", store)
         if let drill {
             body.add("step", operation.rawValue)
             body.add("copy", drill.copy)

@@ -20,10 +20,10 @@ final class DynamoDBCatalog: Sendable {
     }
 
     private let client: DynamoDBClient
-    private let clock: TargetClock
+    private let clock: StoreClock
     private let entries = Mutex<[String: Entry]>([:])
 
-    init(_ client: DynamoDBClient, clock: TargetClock) {
+    init(_ client: DynamoDBClient, clock: StoreClock) {
         (self.client, self.clock) = (client, clock)
     }
 

@@ -18,9 +18,9 @@ struct DynamoDBClient: Sendable {
 
     /// - Throws: ``HTTP/SetupError`` for an endpoint or certificate file that cannot be used.
     init(
-        _ plan: DynamoDBTargetPlan,
+        _ plan: DynamoDBStorePlan,
         on group: any EventLoopGroup,
-        clock: TargetClock,
+        clock: StoreClock,
         logger: Logger
     ) throws(SetupError) {
         signer = plan.signer

@@ -3,7 +3,7 @@ import Lifecycle
 
 /// Tries what a purge does, on items that nobody has.
 struct DynamoDBDiagnosis {
-    let plan: DynamoDBTargetPlan
+    let plan: DynamoDBStorePlan
     let client: DynamoDBClient
     let database: DynamoDBDatabase
 

@@ -4,7 +4,7 @@ extension DynamoDBKind {
     static let placeSettings: [Setting] =
         server + Setting.accessKey(examples: "dynamodb") + [
             Setting(
-                .target,
+                .store,
                 "table_prefix",
                 .text(.tablePrefix),
                 .optional(example: .text("production-")),
@@ -14,10 +14,10 @@ extension DynamoDBKind {
         ]
 
     private static let server: [Setting] =
-        place + [.caFile(.target, example: "/etc/expunged/dynamodb-ca.pem").outsidePlans()]
+        place + [.caFile(.store, example: "/etc/expunged/dynamodb-ca.pem").outsidePlans()]
 
     private static let place = Setting.keys(
-        .target,
+        .store,
         (
             "region", .text(.clientID), .required(example: .text("eu-central-1")),
             "Region of the tables."
@@ -32,7 +32,7 @@ extension DynamoDBKind {
     static let itemSettings: [Setting] = attributes + [scan]
 
     private static let scan = Setting(
-        .target,
+        .store,
         "verify_by_scan",
         .boolean,
         .defaultsTo(.boolean(false)),
@@ -43,7 +43,7 @@ extension DynamoDBKind {
     ).outsidePlans()
 
     private static let attributes = Setting.keys(
-        .target,
+        .store,
         (
             "items", .texts(.userObject, 0...64), .defaultsTo(.texts([])),
             """

@@ -61,7 +61,7 @@ package struct DynamoDBKind: DrillCopying {
             problems.report(
                 .missingKey,
                 "items",
-                "a target of DynamoDB needs items or releases, such as"
+                "a store of DynamoDB needs items or releases, such as"
                     + " items = [\"profiles where user_id == {user_id}\"]"
             )
         }
@@ -88,13 +88,13 @@ package struct DynamoDBKind: DrillCopying {
         )
     }
 
-    package func open(_ environment: StoreEnvironment) throws -> DynamoDBTarget {
+    package func open(_ environment: StoreEnvironment) throws -> DynamoDBStore {
         let keys = AWSSigner.Keys(
             accessKeyID: accessKeyID,
             secretKey: try environment.line(secretKeyCredential),
             sessionToken: try sessionTokenCredential.map(environment.line)
         )
-        var plan = DynamoDBTargetPlan(
+        var plan = DynamoDBStorePlan(
             name: environment.name,
             endpoint: endpoint,
             region: region,
@@ -108,7 +108,7 @@ package struct DynamoDBKind: DrillCopying {
         plan.verifiesByScan = verifiesByScan
         plan.remote.caFile = caFile
         plan.remote.timeoutTotal = timeout
-        return try DynamoDBTarget(
+        return try DynamoDBStore(
             plan: plan,
             on: environment.adapters.eventLoop(of: environment.owner),
             clock: environment.clock,

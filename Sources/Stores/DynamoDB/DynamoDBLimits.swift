@@ -1,6 +1,6 @@
 import Lifecycle
 
-/// Bounds of a target of DynamoDB, each with its reason.
+/// Bounds of a store of DynamoDB, each with its reason.
 enum DynamoDBLimits {
     /// Deletions of one BatchWriteItem
     /// (docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchWriteItem.html).

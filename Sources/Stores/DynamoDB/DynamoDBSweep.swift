@@ -22,7 +22,7 @@ struct DynamoDBSweep: UserSweep {
     let database: DynamoDBDatabase
     let catalog: DynamoDBCatalog
     let walk: PageWalk
-    let plan: DynamoDBTargetPlan
+    let plan: DynamoDBStorePlan
 
     // MARK: Removal
 

@@ -11,7 +11,7 @@ struct DynamoDBTable: Hashable, Sendable {
         let isActive: Bool
     }
 
-    /// With the prefix of the target.
+    /// With the prefix of the store.
     let name: String
     /// The partition key, and the sort key where there is one.
     let key: [String]

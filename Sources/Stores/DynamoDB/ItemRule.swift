@@ -6,7 +6,7 @@ import Lifecycle
 /// so that no user's items are another's.
 struct ItemRule: Hashable, Sendable, CustomStringConvertible {
     let description: String
-    /// Without the prefix of the target.
+    /// Without the prefix of the store.
     let table: String
     /// `nil` for the table itself.
     let index: String?

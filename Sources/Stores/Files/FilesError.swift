@@ -2,7 +2,7 @@ import Encoding
 import Glibc
 package import Lifecycle
 
-/// Why a target of files could not do its work.
+/// Why a store of files could not do its work.
 ///
 /// Carries an errno and names of the configuration, never a file's name.
 package struct FilesError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -12,7 +12,7 @@ package struct FilesError: Error, Hashable, Sendable, CustomStringConvertible {
         case dangerousRoot = "dangerous_root"
         /// The root is missing, no folder, or behind a symbolic link.
         case unfitRoot = "unfit_root"
-        /// The root holds no ``FilesTargetPlan/sentinel`` that names the target.
+        /// The root holds no ``FilesStorePlan/sentinel`` that names the store.
         case missingSentinel = "missing_sentinel"
         /// A symbolic link where a folder of the pattern should be.
         case link = "symbolic_link"
@@ -33,20 +33,20 @@ package struct FilesError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     package let kind: Kind
-    package let target: TargetName
+    package let store: StoreName
     /// What the system said; 0 when it was not asked.
     package let errorNumber: Int32
     /// The pattern that led there; `nil` for the root.
     package var pattern: String?
 
-    package init(_ kind: Kind, target: TargetName, errorNumber: Int32 = 0) {
+    package init(_ kind: Kind, store: StoreName, errorNumber: Int32 = 0) {
         self.kind = kind
-        self.target = target
+        self.store = store
         self.errorNumber = errorNumber
     }
 
     /// Classifies what a call inside the tree brought.
-    init(_ failure: OpenDirectory.Failure, target: TargetName) {
+    init(_ failure: OpenDirectory.Failure, store: StoreName) {
         let kind: Kind =
             switch failure.errorNumber {
             case ELOOP: .link
@@ -58,12 +58,12 @@ package struct FilesError: Error, Hashable, Sendable, CustomStringConvertible {
             case ENOSYS: .kernel
             default: .storage
             }
-        self.init(kind, target: target, errorNumber: failure.errorNumber)
+        self.init(kind, store: store, errorNumber: failure.errorNumber)
     }
 
     /// What the error means for the order that met it.
     ///
-    /// A link, a mount or an immutable file inside is one user's: pausing the target on that ground
+    /// A link, a mount or an immutable file inside is one user's: pausing the store on that ground
     /// would stop all deletions for it, and go on only when somebody says so.
     package var failure: EffectFailure {
         switch kind {
@@ -77,6 +77,6 @@ package struct FilesError: Error, Hashable, Sendable, CustomStringConvertible {
 
     package var description: String {
         let cause = errorNumber == 0 ? "" : ": \(ErrorNumber(errorNumber))"
-        return "cannot purge target at '\(target)' (\(kind.rawValue))\(cause)"
+        return "cannot purge store at '\(store)' (\(kind.rawValue))\(cause)"
     }
 }

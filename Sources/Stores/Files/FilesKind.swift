@@ -10,7 +10,7 @@ package struct FilesKind: DrillCopying {
     package static let traits = StoreTraits(isDatedByRestoration: true)
 
     package static let settings: [Setting] = Setting.keys(
-        .target,
+        .store,
         (
             "root", .text(.path), .required(example: .text("/srv/app/uploads")),
             "Folder of the users' files (docs/stores/files.md)."
@@ -30,16 +30,16 @@ package struct FilesKind: DrillCopying {
     package let paths: [String]
 
     package init(_ section: inout SettingsSection, _ problems: inout SectionProblems) {
-        problems.refuseTables("a target of files has no tables; give root and paths")
+        problems.refuseTables("a store of files has no tables; give root and paths")
         root = section.requiredText("root")
         paths = section.texts("paths")
     }
 
     package var cutoff: StoreCutoff { .everything }
 
-    package func open(_ environment: StoreEnvironment) throws -> FilesTarget {
+    package func open(_ environment: StoreEnvironment) throws -> FilesStore {
         let paths = try paths.map { try PathPattern($0) }
-        return FilesTarget(plan: FilesTargetPlan(name: environment.name, root: root, paths: paths))
+        return FilesStore(plan: FilesStorePlan(name: environment.name, root: root, paths: paths))
     }
 
     package func copy(at place: String) throws(NoStoreCopy) -> Self {

@@ -13,14 +13,14 @@ package struct FirebaseAuthKind: DrillCopying {
         residualPhrases: [.idTokens]
     )
 
-    package static let settings: [Setting] = GoogleAccess.accounts(.target)
+    package static let settings: [Setting] = GoogleAccess.accounts(.store)
 
     package let project: String
     package private(set) var tenant: String?
     package let access: GoogleAccess
 
     package init(_ section: inout SettingsSection, _ problems: inout SectionProblems) {
-        problems.refuseTables("a target of accounts has no tables")
+        problems.refuseTables("a store of accounts has no tables")
         project = section.requiredText("project")
         tenant = section.text("tenant")
         access = GoogleAccess(section, &problems)
@@ -28,7 +28,7 @@ package struct FirebaseAuthKind: DrillCopying {
 
     package var cutoff: StoreCutoff { .everything }
 
-    package func open(_ environment: StoreEnvironment) async throws -> FirebaseAuthTarget {
+    package func open(_ environment: StoreEnvironment) async throws -> FirebaseAuthStore {
         let place = IdentityToolkit.Place(
             baseURL: access.baseURL,
             project: project,
@@ -41,7 +41,7 @@ package struct FirebaseAuthKind: DrillCopying {
             in: environment.adapters,
             adjust: { $0.answerMax = IdentityToolkit.answerMax },
             { client, settings in
-                FirebaseAuthTarget(
+                FirebaseAuthStore(
                     name: environment.name,
                     accounts: try IdentityToolkit(place, client: client, settings: settings),
                     clock: environment.clock

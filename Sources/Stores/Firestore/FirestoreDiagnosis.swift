@@ -2,9 +2,9 @@ import Lifecycle
 
 /// Tries what a purge does on documents that nobody has.
 struct FirestoreDiagnosis {
-    let target: FirestoreTarget
+    let store: FirestoreStore
 
-    private var database: FirestoreDatabase { target.database }
+    private var database: FirestoreDatabase { store.database }
 
     /// One sentence per problem.
     func problems(withOutages: Bool) async -> [String] {
@@ -12,11 +12,11 @@ struct FirestoreDiagnosis {
         var problems: [String] = []
         do throws(CallFailure) {
             _ = try await database.collections(of: [])
-            for path in target.documents {
+            for path in store.documents {
                 guard let names = path.names(of: nobody) else { continue }
                 problems += try await self.problems(of: path, names)
             }
-            for query in target.queries {
+            for query in store.queries {
                 if try await CallFailure.isRefused({ () throws(CallFailure) in
                     _ = try await database.matches(query, nobody, by: .equal, after: nil)
                     _ = try await database.matches(query, nobody, by: .within, after: nil)

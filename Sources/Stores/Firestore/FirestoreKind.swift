@@ -11,10 +11,10 @@ package struct FirestoreKind: DrillCopying {
         residualPhrases: [.earlierVersions]
     )
 
-    package static let settings: [Setting] = place + GoogleAccess.settings(.target)
+    package static let settings: [Setting] = place + GoogleAccess.settings(.store)
 
     private static let place = Setting.keys(
-        .target,
+        .store,
         (
             "project", .text(.cloudName), .required(example: .text("example-project")),
             "Project of the database."
@@ -80,13 +80,13 @@ package struct FirestoreKind: DrillCopying {
 
     package var cutoff: StoreCutoff { .everything }
 
-    package func open(_ environment: StoreEnvironment) async throws -> FirestoreTarget {
+    package func open(_ environment: StoreEnvironment) async throws -> FirestoreStore {
         let documents = try documents.map { try UserPath($0, in: .firestore) }
         let queries =
             try collections.map { try FieldQuery($0, isGroup: false) }
             + groups.map { try FieldQuery($0, isGroup: true) }
         return try await access.open(environment) { session in
-            FirestoreTarget(
+            FirestoreStore(
                 name: environment.name,
                 documents: documents,
                 queries: queries,

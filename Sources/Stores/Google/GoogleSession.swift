@@ -4,5 +4,5 @@ import HTTP
 struct GoogleSession: Sendable {
     let client: GoogleClient
     let settings: RemoteSettings
-    let clock: TargetClock
+    let clock: StoreClock
 }

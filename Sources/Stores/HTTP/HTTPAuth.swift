@@ -4,7 +4,7 @@ import Lifecycle
 import NIOHTTP1
 import Settings
 
-/// The section `[target.auth]`.
+/// The section `[store.auth]`.
 struct HTTPAuth: Hashable, Sendable {
     /// How calls prove who makes them.
     enum Scheme: String, Sendable, CaseIterable {
@@ -33,7 +33,7 @@ struct HTTPAuth: Hashable, Sendable {
         self.init(auth, values: section.map("values"), &problems)
     }
 
-    /// Reads a section with the keys of `[target.auth]`; `values` stand for what is in braces.
+    /// Reads a section with the keys of `[store.auth]`; `values` stand for what is in braces.
     init(
         _ auth: SettingsSection,
         values: [String: String],
@@ -81,12 +81,12 @@ struct HTTPAuth: Hashable, Sendable {
         values.reduce(text) { $0.replacing("{\($1.key)}", with: $1.value) }
     }
 
-    /// What authorizes the calls of a target.
+    /// What authorizes the calls of a store.
     ///
     /// - Throws: ``HTTP/SetupError`` for a token URL that secrets must not go to, and
     ///   ``StoreSetupError`` for a secret that no header can carry.
     func authorizer(
-        _ name: TargetName,
+        _ name: StoreName,
         at base: String,
         _ secret: Secret?,
         _ settings: RemoteSettings,

@@ -6,7 +6,7 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// Makes the calls of a target: to its host alone, at its pace, and reads the answers strictly.
+/// Makes the calls of a store: to its host alone, at its pace, and reads the answers strictly.
 struct HTTPCaller: Sendable {
     /// What a step's call brought.
     enum Answer {
@@ -228,10 +228,10 @@ struct HTTPCaller: Sendable {
 /// Spreads calls over time.
 final class CallPace: Sendable {
     private let interval: Duration?
-    private let clock: TargetClock
+    private let clock: StoreClock
     private let next = Mutex(Duration.zero)
 
-    init(perMinute: Int?, _ clock: TargetClock) {
+    init(perMinute: Int?, _ clock: StoreClock) {
         interval = perMinute.map { .seconds(60) / max(1, $0) }
         self.clock = clock
     }

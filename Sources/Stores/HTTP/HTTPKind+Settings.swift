@@ -4,14 +4,14 @@ extension HTTPKind {
     static let ownSettings: [Setting] =
         place + [
             Setting(
-                .target,
+                .store,
                 "key_credential",
                 .text(.credential),
                 .optional(example: .text("stripe-key")),
-                "Secret of [target.auth], on one line."
+                "Secret of [store.auth], on one line."
             ).outsidePlans(),
             Setting(
-                .target,
+                .store,
                 "values",
                 .map(.placeholder, .sentence, 0...16),
                 .optional(example: .map(["project_id": "1234"])),
@@ -20,7 +20,7 @@ extension HTTPKind {
         ] + calls + connectionSettings
 
     private static let place = Setting.keys(
-        .target,
+        .store,
         (
             "preset", .choice(HTTPPreset.all.map(\.name)), .optional(example: .text("stripe")),
             "Vendor whose steps are known (docs/stores/presets.md)."
@@ -32,11 +32,11 @@ extension HTTPKind {
     )
 
     private static let calls = Setting.keys(
-        .target,
+        .store,
         isOutsidePlans: true,
         (
             "check_id", .text(.sentence), .optional(example: .text("nobody@example.invalid")),
-            "An id that no user has, for targets check. Not set: random."
+            "An id that no user has, for stores check. Not set: random."
         ),
         (
             "calls_per_minute", .count(1...60_000, unit: "calls"), .optional(example: .count(600)),
@@ -45,15 +45,15 @@ extension HTTPKind {
     )
 
     private static let connectionSettings: [Setting] = [
-        .caFile(.target, example: "/etc/expunged/search-ca.pem").outsidePlans(),
+        .caFile(.store, example: "/etc/expunged/search-ca.pem").outsidePlans(),
         Setting(
-            .target,
+            .store,
             "allow_plain_http",
             .boolean,
             .defaultsTo(.boolean(false)),
             "Allow http for this machine (127.0.0.0/8, ::1, localhost)."
         ).outsidePlans(),
-        .privateAddresses(.target).outsidePlans(),
+        .privateAddresses(.store).outsidePlans(),
         .callTimeout,
     ]
 

@@ -82,8 +82,8 @@ package struct HTTPKind: StoreKind {
     /// A server says of nothing when it was made, as the steps ask for it.
     package var cutoff: StoreCutoff { .none("an HTTP API has no timestamps here", remedy: nil) }
 
-    package func open(_ environment: StoreEnvironment) async throws -> HTTPTarget {
-        try await HTTPTarget.open(self, environment)
+    package func open(_ environment: StoreEnvironment) async throws -> HTTPStore {
+        try await HTTPStore.open(self, environment)
     }
 
     // MARK: Checks
@@ -95,8 +95,8 @@ package struct HTTPKind: StoreKind {
         else { return }
         do {
             let table = SettingsTable(
-                TargetConfiguration.settings([HTTPKind.self]),
-                kinds: [.target: [HTTPKind.self]]
+                StoreConfiguration.settings([HTTPKind.self]),
+                kinds: [.store: [HTTPKind.self]]
             )
             try section.fill(from: preset.text, named: "preset \(name)", table)
         } catch {
@@ -121,11 +121,11 @@ package struct HTTPKind: StoreKind {
                 "key_credential",
                 auth.needsSecret
                     ? "scheme \"\(auth.scheme.rawValue)\" needs the credential with its secret"
-                    : "scheme \"none\" has no secret; take it out, or write [target.auth]"
+                    : "scheme \"none\" has no secret; take it out, or write [store.auth]"
             )
         }
         if !erase.contains(where: \.effect.changes), !problems.isReported("erase") {
-            problems.report(.missingKey, "erase", "no [[target.erase]] erases anything")
+            problems.report(.missingKey, "erase", "no [[store.erase]] erases anything")
         }
         let isPromised = erase.contains { $0.promised != nil }
         let isRead = verify.contains { $0.effect == .reads }
@@ -133,7 +133,7 @@ package struct HTTPKind: StoreKind {
             problems.report(
                 .missingKey,
                 "verify",
-                "no [[target.verify]] finds what is left; without one, a step must say promised"
+                "no [[store.verify]] finds what is left; without one, a step must say promised"
             )
         }
     }

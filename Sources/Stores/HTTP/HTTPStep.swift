@@ -1,6 +1,6 @@
 import Encoding
 
-/// One call of a target of kind "http": how it is made, and what its answer means.
+/// One call of a store of kind "http": how it is made, and what its answer means.
 struct HTTPStep: Hashable, Sendable {
     /// What making the call again does.
     enum Effect: String, Sendable, CaseIterable {

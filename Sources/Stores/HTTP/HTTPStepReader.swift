@@ -3,7 +3,7 @@ import Settings
 
 /// Reads the steps of one group, and refuses those that could harm.
 struct HTTPStepReader {
-    /// `[[target.erase]]` and its siblings.
+    /// `[[store.erase]]` and its siblings.
     enum Group: String {
         case erase, verify, users
     }
@@ -135,7 +135,7 @@ struct HTTPStepReader {
             report("form", "a call has one body: json or form")
         }
         if group != .erase, step.effect.changes {
-            report("effect", "only [[target.erase]] changes anything")
+            report("effect", "only [[store.erase]] changes anything")
         }
         checkOrder(step, report)
         checkPlaceholders(step, report)

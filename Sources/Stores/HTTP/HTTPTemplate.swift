@@ -12,7 +12,7 @@ struct HTTPTemplate: Hashable, Sendable {
         case page
         /// The same for every try of one order.
         case request
-        /// One of the target's `values`.
+        /// One of the store's `values`.
         case constant(String)
     }
 

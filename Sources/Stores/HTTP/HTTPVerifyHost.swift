@@ -1,7 +1,7 @@
 import Lifecycle
 import Settings
 
-/// The section `[target.verify_host]`: a host that shows what another one erases.
+/// The section `[store.verify_host]`: a host that shows what another one erases.
 struct HTTPVerifyHost: Hashable, Sendable {
     /// Without a slash at the end.
     let baseURL: String
@@ -16,7 +16,7 @@ struct HTTPVerifyHost: Hashable, Sendable {
                 "base_url",
                 .text(.url),
                 .required(example: .text("https://show.example.com")),
-                "Address in front of every path of [[target.verify]]."
+                "Address in front of every path of [[store.verify]]."
             ),
             Setting(
                 .verifyHost,
@@ -32,7 +32,7 @@ struct HTTPVerifyHost: Hashable, Sendable {
                 setting.name,
                 setting.type,
                 setting.presence,
-                "As in [target.auth]."
+                "As in [store.auth]."
             ).outsidePlans()
         }
 

@@ -30,17 +30,17 @@ struct MySQLFailure {
 
     private let mysql: UnsafeMutablePointer<MYSQL>
     private let memory = LibraryMemory(byteCountMax: Int64(SQLLimits.libraryBytes))
-    let target: TargetName
+    let store: StoreName
     private let database: String
     private var prepared: [String: Prepared] = [:]
     private var isMidway = false
 
     private static let library = mysql_server_init(0, nil, nil) == 0
 
-    init(_ plan: MySQLTargetPlan) throws(SQLError) {
-        (target, database) = (plan.name, plan.database)
+    init(_ plan: MySQLStorePlan) throws(SQLError) {
+        (store, database) = (plan.name, plan.database)
         guard Self.library, let mysql = unsafe mysql_init(nil) else {
-            throw SQLError(.storage, target: plan.name)
+            throw SQLError(.storage, store: plan.name)
         }
         unsafe self.mysql = mysql
     }
@@ -61,7 +61,7 @@ struct MySQLFailure {
 
     // MARK: Connecting
 
-    func connect(_ plan: MySQLTargetPlan, _ wait: Wait) throws(SQLError) {
+    func connect(_ plan: MySQLStorePlan, _ wait: Wait) throws(SQLError) {
         setOptions(plan)
         let texts = unsafe [plan.place.host, plan.username, plan.database, plan.place.socket]
             .map { text in unsafe text.flatMap { unsafe strdup($0) } }
@@ -102,7 +102,7 @@ struct MySQLFailure {
         return unsafe text
     }
 
-    private func setOptions(_ plan: MySQLTargetPlan) {
+    private func setOptions(_ plan: MySQLStorePlan) {
         let isEncrypted = plan.tls != .off && plan.place.host != nil
         set(MYSQL_OPT_NONBLOCK, Int(MySQLLimits.stackBytes))
         // A server could otherwise ask for any file that we can read.
@@ -118,7 +118,7 @@ struct MySQLFailure {
         set(MYSQL_OPT_SSL_VERIFY_SERVER_CERT, my_bool(isEncrypted ? 1 : 0))
         _ = unsafe mysql_options4(mysql, MYSQL_OPT_CONNECT_ATTR_ADD, "program_name", "expunged")
         guard isEncrypted else { return }
-        set(MYSQL_OPT_SSL_CA, text: plan.caFile ?? MySQLTargetPlan.systemAuthorities)
+        set(MYSQL_OPT_SSL_CA, text: plan.caFile ?? MySQLStorePlan.systemAuthorities)
         set(MARIADB_OPT_TLS_VERSION, text: "TLSv1.2,TLSv1.3")
     }
 
@@ -189,7 +189,7 @@ struct MySQLFailure {
         let text = MySQLStatementText(sql)
         let bytes = Array(text.sql.utf8CString)
         guard let statement = unsafe mysql_stmt_init(mysql) else {
-            throw SQLError(.storage, target: target)
+            throw SQLError(.storage, store: store)
         }
         // Known from here on, so that the end of the session frees it.
         let new = unsafe Prepared(statement: statement, order: text.order)
@@ -237,7 +237,7 @@ struct MySQLFailure {
             // The library keeps this error with the connection.
             guard code == 0 || code == MYSQL_DATA_TRUNCATED else { throw failure() }
             isMidway = true
-            try SQLLimits.add(rowOf: columns, bytes: buffer.byteCount, to: &size, of: target)
+            try SQLLimits.add(rowOf: columns, bytes: buffer.byteCount, to: &size, of: store)
             isMidway = false
             rows.append(
                 types.enumerated().map { column, type in
@@ -254,14 +254,14 @@ struct MySQLFailure {
         begin: () -> Int32,
         resume: (Int32) -> Int32
     ) throws(SQLError) {
-        guard !isMidway else { throw SQLError(.lost, target: target) }
+        guard !isMidway else { throw SQLError(.lost, store: store) }
         isMidway = true
         var awaited = memory.counting(begin)
         while awaited != 0 {
             let came = try wait(awaited)
             awaited = memory.counting { resume(came) }
         }
-        guard !memory.isFull else { throw SQLError(.oversized, target: target) }
+        guard !memory.isFull else { throw SQLError(.oversized, store: store) }
         isMidway = false
     }
 
@@ -270,7 +270,7 @@ struct MySQLFailure {
             number: mysql_errno(mysql),
             message: String(cString: mysql_error(mysql))
         )
-        return SQLError(failure, target: target, database: database)
+        return SQLError(failure, store: store, database: database)
     }
 
     private func failure(_ statement: Statement) -> SQLError {
@@ -278,7 +278,7 @@ struct MySQLFailure {
             number: mysql_stmt_errno(statement),
             message: String(cString: mysql_stmt_error(statement))
         )
-        return SQLError(failure, target: target, database: database)
+        return SQLError(failure, store: store, database: database)
     }
 }
 

@@ -13,9 +13,9 @@ package struct MySQLKind: TableKind, DrillCopying {
     )
 
     package static let settings: [Setting] =
-        server(.target) + database + access + SQLSettings.all
+        server(.store) + database + access + SQLSettings.all
 
-    /// Where the server is, for a target or a queue.
+    /// Where the server is, for a store or a queue.
     static func server(_ scope: SettingScope) -> [Setting] {
         [
             .unixSocket(scope, example: "/run/mysqld/mysqld.sock"),
@@ -31,35 +31,35 @@ package struct MySQLKind: TableKind, DrillCopying {
 
     private static let database: [Setting] = [
         Setting(
-            .target,
+            .store,
             "database",
             .text(.identifier),
             .required(example: .text("app")),
             "The database."
         ),
         Setting(
-            .target,
+            .store,
             "tls",
-            .choice(MySQLTargetPlan.TLS.allCases.map(\.rawValue)),
-            .defaultsTo(.text(MySQLTargetPlan.TLS.verifyFull.rawValue)),
+            .choice(MySQLStorePlan.TLS.allCases.map(\.rawValue)),
+            .defaultsTo(.text(MySQLStorePlan.TLS.verifyFull.rawValue)),
             """
             How the server authenticates over TCP: a certificate for this host, or none (loopback \
             only); a Unix socket needs none.
             """
         ).outsidePlans(),
-        .caFile(.target, example: "/etc/expunged/db-ca.pem").outsidePlans(),
+        .caFile(.store, example: "/etc/expunged/db-ca.pem").outsidePlans(),
     ]
 
     private static let access: [Setting] = [
         Setting(
-            .target,
+            .store,
             "username",
             .text(.clientID),
             .required(example: .text("expunged")),
             "User of the server."
         ).outsidePlans(),
         Setting(
-            .target,
+            .store,
             "password_credential",
             .text(.credential),
             .optional(example: .text("app-db-password")),
@@ -70,7 +70,7 @@ package struct MySQLKind: TableKind, DrillCopying {
         ).outsidePlans(),
         SQLSettings.statementTimeout,
         Setting(
-            .target,
+            .store,
             "lock_timeout",
             .duration(.seconds(1) ... .seconds(60)),
             .defaultsTo(.duration(.seconds(1))),
@@ -78,9 +78,9 @@ package struct MySQLKind: TableKind, DrillCopying {
         ).outsidePlans(),
     ]
 
-    package let place: MySQLTargetPlan.Place
+    package let place: MySQLStorePlan.Place
     package private(set) var database: String
-    package let tls: MySQLTargetPlan.TLS
+    package let tls: MySQLStorePlan.TLS
     /// `nil` for the system's authorities.
     package let caFile: String?
     package let username: String
@@ -97,7 +97,7 @@ package struct MySQLKind: TableKind, DrillCopying {
         passwordCredential = section.text("password_credential")
         statementTimeout = section.duration("statement_timeout")
         lockTimeout = section.duration("lock_timeout")
-        place = MySQLTargetPlan.Place(section, isEncrypted: tls != .off, &problems)
+        place = MySQLStorePlan.Place(section, isEncrypted: tls != .off, &problems)
         claims = SchemaClaims(&section, &problems)
     }
 
@@ -112,7 +112,7 @@ package struct MySQLKind: TableKind, DrillCopying {
     package func open(
         _ environment: StoreEnvironment
     ) throws -> some KeySource & UserListing & RowHolding & CoverageSearching & RuleSuggesting {
-        var plan = MySQLTargetPlan(
+        var plan = MySQLStorePlan(
             name: environment.name,
             place: place,
             username: username,
@@ -121,11 +121,11 @@ package struct MySQLKind: TableKind, DrillCopying {
         )
         plan.password = try passwordCredential.map(environment.line)
         plan.keys = claims.keys
-        plan.residualCopiesKept = environment.target.residualCopiesKept
+        plan.residualCopiesKept = environment.store.residualCopiesKept
         (plan.neighbours, plan.notes) = (environment.neighbours, environment.notes)
         (plan.tls, plan.caFile) = (tls, caFile)
         (plan.statementTimeout, plan.lockTimeout) = (statementTimeout, lockTimeout)
-        return MySQLTarget(plan: plan, hasher: environment.hasher, clock: environment.clock)
+        return MySQLStore(plan: plan, hasher: environment.hasher, clock: environment.clock)
     }
 
     package func copy(at place: String) throws(NoStoreCopy) -> Self {
@@ -140,7 +140,7 @@ package struct MySQLKind: TableKind, DrillCopying {
     }
 }
 
-extension MySQLTargetPlan.Place {
+extension MySQLStorePlan.Place {
     /// `socket` or `address`.
     init(
         _ section: SettingsSection,

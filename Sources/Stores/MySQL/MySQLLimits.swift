@@ -1,4 +1,4 @@
-/// Bounds of a MySQL target, each with its reason.
+/// Bounds of a MySQL store, each with its reason.
 enum MySQLLimits {
     /// Longest way to a usable session, TLS and log-in included; name resolution comes on top.
     static let connect = Duration.seconds(10)

@@ -19,7 +19,7 @@ package struct MySQLQueue: QueueKind {
             .required(example: .text("app")),
             "The database with the tables of the queue."
         ).atRestart(),
-        QueueConfiguration.tls(MySQLTargetPlan.TLS.verifyFull),
+        QueueConfiguration.tls(MySQLStorePlan.TLS.verifyFull),
         .caFile(.queue, example: "/etc/expunged/db-ca.pem").atRestart(),
         Setting(
             .queue,
@@ -33,7 +33,7 @@ package struct MySQLQueue: QueueKind {
             "password_credential",
             .text(.credential),
             .optional(example: .text("app-queue-password")),
-            "As password_credential of a [[target]] of this kind."
+            "As password_credential of a [[store]] of this kind."
         ).atRestart(),
         Setting(
             .queue,
@@ -44,9 +44,9 @@ package struct MySQLQueue: QueueKind {
         ).atRestart(),
     ]
 
-    package let place: MySQLTargetPlan.Place
+    package let place: MySQLStorePlan.Place
     package let database: String
-    package let tls: MySQLTargetPlan.TLS
+    package let tls: MySQLStorePlan.TLS
     /// `nil` for the system's authorities.
     package let caFile: String?
     package let username: String
@@ -60,13 +60,13 @@ package struct MySQLQueue: QueueKind {
         username = section.requiredText("username")
         passwordCredential = section.text("password_credential")
         pollInterval = section.duration("poll_interval")
-        place = MySQLTargetPlan.Place(section, isEncrypted: tls != .off, &problems)
+        place = MySQLStorePlan.Place(section, isEncrypted: tls != .off, &problems)
     }
 
     package func open(_ environment: QueueEnvironment) -> any QueueServer {
         SQLQueue<MySQLSession>(name: environment.name, clock: environment.clock) {
-            var plan = MySQLTargetPlan(
-                name: TargetName(environment.name),
+            var plan = MySQLStorePlan(
+                name: StoreName(environment.name),
                 place: place,
                 username: username,
                 database: database,

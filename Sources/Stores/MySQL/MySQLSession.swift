@@ -4,11 +4,11 @@ internal import Lifecycle
 
 /// One session at the server, without a call that blocks for longer than its deadline.
 ///
-/// Confined to the queue of its target; every wait is a poll(2) that a cancellation ends. Only the
+/// Confined to the queue of its store; every wait is a poll(2) that a cancellation ends. Only the
 /// resolution of a host name may take as long as resolv.conf(5) allows.
 final class MySQLSession {
     private let handle: MySQLHandle
-    let configuration: MySQLTargetPlan
+    let configuration: MySQLStorePlan
     private let uptime: @Sendable () -> Duration
     private let isMariaDB: Bool
     /// The server ends a statement of any kind by itself (MariaDB), not only one that reads.
@@ -24,7 +24,7 @@ final class MySQLSession {
 
     private init(
         handle: MySQLHandle,
-        configuration: MySQLTargetPlan,
+        configuration: MySQLStorePlan,
         uptime: @escaping @Sendable () -> Duration
     ) {
         self.handle = handle
@@ -34,12 +34,12 @@ final class MySQLSession {
         endsStatements = isMariaDB
     }
 
-    private var target: TargetName { configuration.name }
+    private var store: StoreName { configuration.name }
 
     // MARK: Connecting
 
     static func open(
-        _ plan: MySQLTargetPlan,
+        _ plan: MySQLStorePlan,
         proofKey: String = "",
         signal: CancelSignal?,
         uptime: @escaping @Sendable () -> Duration
@@ -50,7 +50,7 @@ final class MySQLSession {
     }
 
     private static func connect(
-        _ plan: MySQLTargetPlan,
+        _ plan: MySQLStorePlan,
         signal: CancelSignal?,
         uptime: @escaping @Sendable () -> Duration
     ) throws(SQLError) -> MySQLSession {
@@ -58,7 +58,7 @@ final class MySQLSession {
         let deadline = uptime() + MySQLLimits.connect
         try handle.connect(plan) { (awaited) throws(SQLError) in
             let came = try wait(awaited, of: handle, signal, uptime, until: deadline)
-            guard let came else { throw SQLError(.unreachable, mysql: 0, target: plan.name) }
+            guard let came else { throw SQLError(.unreachable, mysql: 0, store: plan.name) }
             return came
         }
         let session = MySQLSession(handle: handle, configuration: plan, uptime: uptime)
@@ -76,7 +76,7 @@ final class MySQLSession {
     private func prepare(proofKey: String) throws(SQLError) {
         let first = isMariaDB ? MySQLLimits.mariaDBVersion : MySQLLimits.mysqlVersion
         guard handle.version >= first else {
-            throw SQLError(.unfit, mysql: 0, target: target)
+            throw SQLError(.unfit, mysql: 0, store: store)
         }
         // What an administrator or `init_connect` set for applications must not change what a
         // statement means.
@@ -115,7 +115,7 @@ final class MySQLSession {
             """
         )
         guard ["0", "OFF"].contains(facts.text(0)) else {
-            throw SQLError(.readOnly, target: target)
+            throw SQLError(.readOnly, store: store)
         }
         ignoresTableCase = facts.text(1) != "0"
         // Otherwise the whole transaction would be taken back, and with it what is answered.
@@ -145,8 +145,8 @@ final class MySQLSession {
         _ sql: String,
         _ body: (MySQLHandle.Wait) throws(SQLError) -> Answer
     ) throws(SQLError) -> Answer {
-        if let beforeStatement, !beforeStatement(sql) { throw SQLError(.lost, target: target) }
-        guard !isCancelled else { throw SQLError(.cancelled, target: target) }
+        if let beforeStatement, !beforeStatement(sql) { throw SQLError(.lost, store: store) }
+        guard !isCancelled else { throw SQLError(.cancelled, store: store) }
         let margin = endsStatements ? MySQLLimits.grace : .zero
         var deadline = uptime() + configuration.statementTimeout + margin
         var isAsked = false
@@ -159,7 +159,7 @@ final class MySQLSession {
                     if error.kind == .cancelled { end() }
                     throw error
                 }
-                guard !isAsked else { throw SQLError(.lost, target: target) }
+                guard !isAsked else { throw SQLError(.lost, store: store) }
                 isAsked = true
                 deadline = uptime() + MySQLLimits.grace
                 end()
@@ -183,7 +183,7 @@ final class MySQLSession {
             try other.handle.run("KILL QUERY \(handle.connectionID)") {
                 (awaited) throws(SQLError) in
                 let came = try Self.wait(awaited, of: other.handle, nil, uptime, until: deadline)
-                guard let came else { throw SQLError(.lost, target: target) }
+                guard let came else { throw SQLError(.lost, store: store) }
                 return came
             }
         } catch {
@@ -214,8 +214,8 @@ final class MySQLSession {
                 pollfd(fd: signal?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
             ]
             let count = unsafe poll(&entries, 2, Int32(clamping: rest.milliseconds + 1))
-            if count < 0, errno != EINTR { throw SQLError(.lost, target: handle.target) }
-            if entries[1].revents != 0 { throw SQLError(.cancelled, target: handle.target) }
+            if count < 0, errno != EINTR { throw SQLError(.lost, store: handle.store) }
+            if entries[1].revents != 0 { throw SQLError(.cancelled, store: handle.store) }
             let came = Int32(entries[0].revents)
             guard came != 0 else { continue }
             var flags: Int32 = 0

@@ -9,10 +9,10 @@ extension SQLError.Code {
 
 extension SQLError {
     /// An error of a MySQL or MariaDB server; the number is 0 for our own judgment.
-    init(_ kind: Kind, mysql number: UInt32, target: TargetName) {
+    init(_ kind: Kind, mysql number: UInt32, store: StoreName) {
         self.init(
             kind,
-            target: target,
+            store: store,
             code: number == 0 ? nil : .mysql(number),
             advice: Self.advice(kind, number)
         )
@@ -20,8 +20,8 @@ extension SQLError {
 
     /// Classifies what the library or the server said; numbers of both servers, MariaDB's own from
     /// 1900 to 1999 and from 4000 on (MySQL 8.0 Error Reference; MariaDB Error Codes).
-    init(_ failure: MySQLFailure, target: TargetName, database: String) {
-        self.init(Self.kind(failure.number), mysql: failure.number, target: target)
+    init(_ failure: MySQLFailure, store: StoreName, database: String) {
+        self.init(Self.kind(failure.number), mysql: failure.number, store: store)
         guard kind == .constraint else { return }
         obstacle = Obstacle(failure, database: database)
     }

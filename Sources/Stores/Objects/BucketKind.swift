@@ -14,7 +14,7 @@ extension BucketKind {
     /// Which objects are a user's.
     static var objectSettings: [Setting] {
         Setting.keys(
-            .target,
+            .store,
             (
                 "prefixes", .texts(.userObject, 0...64), .defaultsTo(.texts([])),
                 "Prefixes of the names of a user's objects, such as users/{user_id}/."

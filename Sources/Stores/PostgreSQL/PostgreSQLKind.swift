@@ -16,7 +16,7 @@ package struct PostgreSQLKind: TableKind, DrillCopying {
     package static let settings: [Setting] =
         [
             Setting(
-                .target,
+                .store,
                 "conninfo_credential",
                 .text(.credential),
                 .required(example: .text("app-db-conninfo")),
@@ -26,7 +26,7 @@ package struct PostgreSQLKind: TableKind, DrillCopying {
                 """
             ),
             Setting(
-                .target,
+                .store,
                 "schemas",
                 .texts(.identifier, 1...16),
                 .defaultsTo(.texts(["public"])),
@@ -36,19 +36,19 @@ package struct PostgreSQLKind: TableKind, DrillCopying {
                 """
             ),
             Setting(
-                .target,
+                .store,
                 "tls",
-                .choice(PostgreSQLTargetPlan.TLS.allCases.map(\.rawValue)),
-                .defaultsTo(.text(PostgreSQLTargetPlan.TLS.verifyFull.rawValue)),
+                .choice(PostgreSQLStorePlan.TLS.allCases.map(\.rawValue)),
+                .defaultsTo(.text(PostgreSQLStorePlan.TLS.verifyFull.rawValue)),
                 """
                 How the server authenticates over TCP: a certificate for this host, one for any \
                 host, or none (loopback only); a Unix socket needs none.
                 """
             ).outsidePlans(),
-            .caFile(.target, example: "/etc/expunged/db-ca.pem").outsidePlans(),
+            .caFile(.store, example: "/etc/expunged/db-ca.pem").outsidePlans(),
             SQLSettings.statementTimeout,
             Setting(
-                .target,
+                .store,
                 "lock_timeout",
                 .duration(.milliseconds(10) ... .seconds(60)),
                 .defaultsTo(.duration(.seconds(1))),
@@ -60,7 +60,7 @@ package struct PostgreSQLKind: TableKind, DrillCopying {
     package let conninfoCredential: String
     /// Not empty.
     package let schemas: [String]
-    package let tls: PostgreSQLTargetPlan.TLS
+    package let tls: PostgreSQLStorePlan.TLS
     /// `nil` for the system's authorities.
     package let caFile: String?
     package let statementTimeout: Duration
@@ -89,7 +89,7 @@ package struct PostgreSQLKind: TableKind, DrillCopying {
     package func open(
         _ environment: StoreEnvironment
     ) throws -> some KeySource & UserListing & RowHolding & CoverageSearching & RuleSuggesting {
-        var plan = PostgreSQLTargetPlan(
+        var plan = PostgreSQLStorePlan(
             name: environment.name,
             conninfo: try environment.adapters.credential(
                 conninfoCredential,
@@ -104,9 +104,9 @@ package struct PostgreSQLKind: TableKind, DrillCopying {
         )
         plan.database = database
         plan.keys = claims.keys
-        plan.residualCopiesKept = environment.target.residualCopiesKept
+        plan.residualCopiesKept = environment.store.residualCopiesKept
         (plan.neighbours, plan.notes) = (environment.neighbours, environment.notes)
-        return PostgreSQLTarget(plan: plan, hasher: environment.hasher, clock: environment.clock)
+        return PostgreSQLStore(plan: plan, hasher: environment.hasher, clock: environment.clock)
     }
 
     package func copy(at place: String) throws(NoStoreCopy) -> Self {

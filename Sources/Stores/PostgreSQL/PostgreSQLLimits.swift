@@ -1,4 +1,4 @@
-/// Bounds of a PostgreSQL target, each with its reason.
+/// Bounds of a PostgreSQL store, each with its reason.
 enum PostgreSQLLimits {
     /// Longest way to a usable session, TLS and log-in included; name resolution comes on top.
     static let connect = Duration.seconds(10)

@@ -17,13 +17,13 @@ package struct PostgreSQLQueue: QueueKind {
             .required(example: .text("app-queue-conninfo")),
             "Connection string or URI of libpq, of a role that may use nothing but the queue."
         ).atRestart(),
-        QueueConfiguration.tls(PostgreSQLTargetPlan.TLS.verifyFull),
+        QueueConfiguration.tls(PostgreSQLStorePlan.TLS.verifyFull),
         .caFile(.queue, example: "/etc/expunged/db-ca.pem").atRestart(),
     ]
 
     /// The credential with libpq's connection string.
     package let conninfoCredential: String
-    package let tls: PostgreSQLTargetPlan.TLS
+    package let tls: PostgreSQLStorePlan.TLS
     /// `nil` for the system's authorities.
     package let caFile: String?
 
@@ -37,8 +37,8 @@ package struct PostgreSQLQueue: QueueKind {
 
     package func open(_ environment: QueueEnvironment) -> any QueueServer {
         SQLQueue<PostgreSQLSession>(name: environment.name, clock: environment.clock) {
-            PostgreSQLTargetPlan(
-                name: TargetName(environment.name),
+            PostgreSQLStorePlan(
+                name: StoreName(environment.name),
                 conninfo: try environment.adapters.credential(
                     conninfoCredential,
                     of: environment.owner

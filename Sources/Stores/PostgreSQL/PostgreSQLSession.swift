@@ -35,12 +35,12 @@ struct PostgreSQLRows {
     }
 }
 
-/// One session at the server of a target.
+/// One session at the server of a store.
 ///
-/// Confined to the queue of its target, as its ``PostgreSQL/PostgreSQLLink``.
+/// Confined to the queue of its store, as its ``PostgreSQL/PostgreSQLLink``.
 final class PostgreSQLSession {
     private let link: PostgreSQLLink
-    let configuration: PostgreSQLTargetPlan
+    let configuration: PostgreSQLStorePlan
     private let uptime: @Sendable () -> Duration
     private var prepared = PreparedStatements()
     /// Whose search path the open transaction has.
@@ -59,7 +59,7 @@ final class PostgreSQLSession {
 
     private init(
         link: PostgreSQLLink,
-        configuration: PostgreSQLTargetPlan,
+        configuration: PostgreSQLStorePlan,
         uptime: @escaping @Sendable () -> Duration
     ) {
         self.link = link
@@ -67,12 +67,12 @@ final class PostgreSQLSession {
         self.uptime = uptime
     }
 
-    private var target: TargetName { configuration.name }
+    private var store: StoreName { configuration.name }
 
     // MARK: Connecting
 
     static func open(
-        _ plan: PostgreSQLTargetPlan,
+        _ plan: PostgreSQLStorePlan,
         proofKey: String = "",
         signal: CancelSignal?,
         uptime: @escaping @Sendable () -> Duration
@@ -87,7 +87,7 @@ final class PostgreSQLSession {
                 uptime: uptime
             )
         } catch {
-            throw SQLError(error, target: plan.name)
+            throw SQLError(error, store: plan.name)
         }
         let session = PostgreSQLSession(link: link, configuration: plan, uptime: uptime)
         session.signal = signal
@@ -104,13 +104,13 @@ final class PostgreSQLSession {
         "SELECT 1 FROM pg_catalog.pg_trigger WHERE NOT tgisinternal AND tgenabled IN ('O', 'A')"
 
     private func prepare(
-        _ plan: PostgreSQLTargetPlan,
+        _ plan: PostgreSQLStorePlan,
         proofKey: String
     ) throws(SQLError) {
         guard link.serverVersion >= PostgreSQLLimits.serverVersion else {
             throw SQLError(
                 .failed,
-                target: target,
+                store: store,
                 advice: "the server is older than PostgreSQL 12"
             )
         }
@@ -225,7 +225,7 @@ final class PostgreSQLSession {
                 throw error
             }
             prepared.forget()
-            throw SQLError(.schemaChanged, target: target, code: error.code)
+            throw SQLError(.schemaChanged, store: store, code: error.code)
         }
     }
 
@@ -235,11 +235,11 @@ final class PostgreSQLSession {
         _ send: () -> Bool
     ) throws(SQLError) -> PostgreSQLRows {
         if let beforeStatement, !beforeStatement(sql) {
-            throw SQLError(.lost, target: target)
+            throw SQLError(.lost, store: store)
         }
         let deadline = uptime() + (limit ?? configuration.statementTimeout) + PostgreSQLLimits.grace
-        guard !link.isCancelled else { throw SQLError(.cancelled, target: target) }
-        guard send() else { throw SQLError(link.broken, target: target) }
+        guard !link.isCancelled else { throw SQLError(.cancelled, store: store) }
+        guard send() else { throw SQLError(link.broken, store: store) }
         link.readRowByRow()
         do {
             return try answer(until: deadline)
@@ -268,10 +268,10 @@ final class PostgreSQLSession {
             while let result = try link.nextResult(until: deadline) {
                 isAnswered = true
                 guard result.kind == .done else {
-                    failed = failed ?? SQLError(result, target: target)
+                    failed = failed ?? SQLError(result, store: store)
                     continue
                 }
-                try rows.append(result, &size, target)
+                try rows.append(result, &size, store)
             }
             if let failed { throw failed }
             guard isAnswered else { throw PostgreSQLFailure.lost }
@@ -279,9 +279,9 @@ final class PostgreSQLSession {
         } catch let error as SQLError {
             throw error
         } catch let failure as PostgreSQLFailure {
-            throw SQLError(failure, target: target)
+            throw SQLError(failure, store: store)
         } catch {
-            throw SQLError(.lost, target: target)
+            throw SQLError(.lost, store: store)
         }
     }
 
@@ -298,7 +298,7 @@ final class PostgreSQLSession {
         } catch .timeout {
             return false
         } catch {
-            throw SQLError(error, target: target)
+            throw SQLError(error, store: store)
         }
     }
 }
@@ -308,7 +308,7 @@ extension PostgreSQLRows {
     fileprivate mutating func append(
         _ result: PostgreSQLResult,
         _ size: inout Int,
-        _ target: TargetName
+        _ store: StoreName
     ) throws(SQLError) {
         let columns = 0..<result.columnCount
         // Rows come one by one, and are all of the same types.
@@ -322,14 +322,14 @@ extension PostgreSQLRows {
                 }
             }
             let bytes = values.reduce(0) { $0 + ($1?.utf8.count ?? 0) }
-            try SQLLimits.add(rowOf: values.count, bytes: bytes, to: &size, of: target)
+            try SQLLimits.add(rowOf: values.count, bytes: bytes, to: &size, of: store)
             rows.append(values)
         }
         changedCount = result.rowTotal
     }
 }
 
-extension PostgreSQLTargetPlan {
+extension PostgreSQLStorePlan {
     /// The connection string with what the configuration decides.
     var completedConninfo: PostgreSQLConninfo {
         get throws(PostgreSQLFailure) {

@@ -7,7 +7,7 @@ extension SQLError.Code {
 }
 
 extension SQLError {
-    init(_ failure: PostgreSQLFailure, target: TargetName) {
+    init(_ failure: PostgreSQLFailure, store: StoreName) {
         // With the type: by its name alone a case would be one of the failure, and this call
         // itself.
         let kind: Kind
@@ -19,22 +19,22 @@ extension SQLError {
         case .readOnly: kind = .readOnly
         case .lost:
             let advice = "PostgreSQL closed the connection; is the server running?"
-            self.init(.lost, target: target, advice: advice)
+            self.init(.lost, store: store, advice: advice)
             return
         case .timeout: kind = .timeout
         case .cancelled: kind = .cancelled
         case .oversized: kind = .oversized
         case .state(let state):
-            self.init(sqlState: state, target: target)
+            self.init(sqlState: state, store: store)
             return
         }
-        self.init(kind, sqlState: "", target: target)
+        self.init(kind, sqlState: "", store: store)
     }
 
-    private init(_ kind: Kind, sqlState: String, target: TargetName) {
+    private init(_ kind: Kind, sqlState: String, store: StoreName) {
         self.init(
             kind,
-            target: target,
+            store: store,
             code: sqlState.isEmpty ? nil : .sqlState(sqlState),
             advice: sqlState == "55P03" ? Self.lockHeld : Self.advice(kind)
         )
@@ -56,7 +56,7 @@ extension SQLError {
     }
 
     /// Classifies an SQLSTATE (PostgreSQL 15, appendix A).
-    init(sqlState: String, target: TargetName) {
+    init(sqlState: String, store: StoreName) {
         let kind: Kind =
             switch (sqlState, sqlState.prefix(2)) {
             case ("", _), (_, "08"), ("57P01", _), ("57P02", _), ("57P05", _): .lost
@@ -70,25 +70,25 @@ extension SQLError {
             case (_, "28"), ("3D000", _): .refused
             default: .failed
             }
-        self.init(kind, sqlState: sqlState, target: target)
+        self.init(kind, sqlState: sqlState, store: store)
     }
 
     /// Reads what the server answered instead of a result: codes and names of the schema.
     ///
     /// A message may quote values, unless it says which name is unknown (PostgreSQL 15, 34.3.1 and
     /// 55.8).
-    init(_ result: PostgreSQLResult, target: TargetName) {
+    init(_ result: PostgreSQLResult, store: StoreName) {
         let field = result.field
         let state = field("C") ?? ""
         let context = field("W") ?? ""
         let function = Self.function(context)
-        let known = SQLError(sqlState: state, target: target)
+        let known = SQLError(sqlState: state, store: store)
         // What a function of the application raises, names or may not do is no wrong set-up of
         // ours. The context of another server's language has no name that we know.
         let isInside =
             known.kind == .failed && function != nil
             || !context.isEmpty && [.privilege, .schemaChanged].contains(known.kind)
-        self = isInside ? SQLError(.constraint, sqlState: state, target: target) : known
+        self = isInside ? SQLError(.constraint, sqlState: state, store: store) : known
         guard kind == .constraint else { return }
         let (constraint, table) = (field("n"), field("t"))
         switch state {

@@ -40,7 +40,7 @@ package struct QueueConfiguration: Sendable {
             "tls",
             .choice(Choice.allCases.map(\.rawValue)),
             .defaultsTo(.text(value.rawValue)),
-            "As tls of a [[target]] of this kind."
+            "As tls of a [[store]] of this kind."
         ).atRestart()
     }
 
@@ -67,7 +67,7 @@ package struct QueueEnvironment: Sendable {
     package let name: String
     let adapters: AdapterEnvironment
 
-    var clock: TargetClock { .system(wall: adapters.now) }
+    var clock: StoreClock { .system(wall: adapters.now) }
     var owner: RemoteOwner { .queue(name) }
 }
 

@@ -19,7 +19,7 @@ actor SQLQueue<Session: QueueSession>: QueueServer {
     /// Calls `makePlan` for each connection, so that a changed credential is read.
     init(
         name: String,
-        clock: TargetClock,
+        clock: StoreClock,
         _ makePlan: @escaping @Sendable () throws -> Session.Configuration
     ) {
         self.makePlan = makePlan
@@ -174,7 +174,7 @@ actor SQLQueue<Session: QueueSession>: QueueServer {
 /// Listens for updates of a queue's server.
 private actor QueueListener<Session: QueueSession> {
     private let makePlan: @Sendable () throws -> Session.Configuration
-    private let clock: TargetClock
+    private let clock: StoreClock
     private let queue: BlockingQueue
     private var session: Session?
 
@@ -184,7 +184,7 @@ private actor QueueListener<Session: QueueSession> {
 
     init(
         name: String,
-        clock: TargetClock,
+        clock: StoreClock,
         _ makePlan: @escaping @Sendable () throws -> Session.Configuration
     ) {
         self.makePlan = makePlan

@@ -8,10 +8,10 @@ package struct RealtimeDatabaseKind: DrillCopying {
     package static let name = "realtime-database"
     package static let traits = StoreTraits(residualPhrases: [.olderDataUnderNewDate])
 
-    package static let settings: [Setting] = place + GoogleAccess.settings(.target)
+    package static let settings: [Setting] = place + GoogleAccess.settings(.store)
 
     private static let place = Setting.keys(
-        .target,
+        .store,
         (
             "url", .text(.origin),
             .required(example: .text("https://example-project-default-rtdb.firebaseio.com")),
@@ -55,11 +55,11 @@ package struct RealtimeDatabaseKind: DrillCopying {
             )
     }
 
-    package func open(_ environment: StoreEnvironment) async throws -> RealtimeDatabaseTarget {
+    package func open(_ environment: StoreEnvironment) async throws -> RealtimeDatabaseStore {
         let paths = try paths.map { try UserPath($0, in: .realtimeDatabase) }
         let namespace = access.isEmulator ? instance : nil
         return try await access.open(environment) { session in
-            RealtimeDatabaseTarget(
+            RealtimeDatabaseStore(
                 name: environment.name,
                 paths: paths,
                 createdAtChild: createdAtChild,

@@ -32,7 +32,7 @@ struct RealtimeSweep: UserSweep {
     let places: [Place]
     let tree: RealtimeTree
     let walk: PageWalk
-    /// ``RealtimeDatabaseTarget/createdAtChild``.
+    /// ``RealtimeDatabaseStore/createdAtChild``.
     let createdAtChild: String?
     let cutoff: WallTime
 

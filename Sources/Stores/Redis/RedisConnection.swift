@@ -7,13 +7,13 @@ import NIOSSL
 /// One connection to a Redis server; batches of commands go out at once and are answered in order.
 struct RedisConnection: Sendable {
     private let channel: any Channel
-    private let plan: RedisTargetPlan
+    private let plan: RedisStorePlan
 
     /// Connects, proves who we are, and selects the database.
     ///
     /// - Throws: ``RedisError``, of kind `cluster` for a node of one.
     static func open(
-        _ plan: RedisTargetPlan,
+        _ plan: RedisStorePlan,
         on group: any EventLoopGroup
     ) async throws(RedisError) -> RedisConnection {
         let tls = try context(plan)
@@ -126,10 +126,10 @@ struct RedisConnection: Sendable {
         _ = try checked(replies)
     }
 
-    private static func context(_ plan: RedisTargetPlan) throws(RedisError) -> NIOSSLContext? {
+    private static func context(_ plan: RedisStorePlan) throws(RedisError) -> NIOSSLContext? {
         guard case .host(_, _, isPlain: false) = plan.address else { return nil }
         do {
-            var settings = RemoteSettings(owner: .target(plan.name))
+            var settings = RemoteSettings(owner: .store(plan.name))
             settings.caFile = plan.caFile
             return try NIOSSLContext(configuration: try settings.tlsConfiguration())
         } catch {

@@ -2,7 +2,7 @@ import Lifecycle
 
 /// Looks for families of keys, what stands before the first colon, that no rule deals with.
 struct RedisCoverage {
-    let plan: RedisTargetPlan
+    let plan: RedisStorePlan
 
     /// The rules, the families beside them, and whether there are more keys than were looked at.
     ///

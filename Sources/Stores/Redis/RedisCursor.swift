@@ -7,7 +7,7 @@ struct RedisCursor {
     private(set) var stepCount = 0
 
     private let connection: RedisConnection
-    private let clock: TargetClock
+    private let clock: StoreClock
     private let command: [[UInt8]]
     private let options: [[UInt8]]
     /// Members come with a value or score behind each.

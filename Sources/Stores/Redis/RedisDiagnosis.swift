@@ -2,7 +2,7 @@ import Lifecycle
 
 /// Tries everything that a purge does on names that nobody has.
 struct RedisDiagnosis {
-    let plan: RedisTargetPlan
+    let plan: RedisStorePlan
     let connection: RedisConnection
 
     /// One sentence per problem.
@@ -46,7 +46,7 @@ struct RedisDiagnosis {
     }
 
     private func problems(
-        of rule: RedisTargetPlan.MemberRule,
+        of rule: RedisStorePlan.MemberRule,
         _ nobody: UserID
     ) async throws(RedisError) -> [String] {
         let glob = NameGlob(rule.key)
@@ -83,7 +83,7 @@ struct RedisDiagnosis {
         "the server refuses \(command) for '\(rule)' (ACL SETUSER: ~KEY +\(command.lowercased()))"
     }
 
-    static func advice(_ error: RedisError, _ plan: RedisTargetPlan) -> String {
+    static func advice(_ error: RedisError, _ plan: RedisStorePlan) -> String {
         let place =
             switch plan.address {
             case .socket(let path): path

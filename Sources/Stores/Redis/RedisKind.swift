@@ -14,26 +14,26 @@ package struct RedisKind: DrillCopying {
     package static let settings: [Setting] = server + access + data + [timeoutOfBatch]
 
     private static let server: [Setting] = [
-        .unixSocket(.target, example: "/run/redis/redis-server.sock"),
+        .unixSocket(.store, example: "/run/redis/redis-server.sock"),
         Setting(
-            .target,
+            .store,
             "address",
             .text(.host),
             .optional(example: .text("redis.example.com:6379")),
             "Host and port of the server, with TLS; this or socket. The default port is 6379."
         ),
         Setting(
-            .target,
+            .store,
             "allow_plain_tcp",
             .boolean,
             .defaultsTo(.boolean(false)),
             "Connect without TLS, to a loopback address only."
         ).outsidePlans(),
-        .caFile(.target, example: "/etc/expunged/redis-ca.pem").outsidePlans(),
+        .caFile(.store, example: "/etc/expunged/redis-ca.pem").outsidePlans(),
     ]
 
     private static let access = Setting.keys(
-        .target,
+        .store,
         isOutsidePlans: true,
         (
             "username", .text(.clientID), .optional(example: .text("expunged")),
@@ -46,7 +46,7 @@ package struct RedisKind: DrillCopying {
     )
 
     private static let data = Setting.keys(
-        .target,
+        .store,
         (
             "database", .count(0...65_535, unit: "as the number of a database"),
             .defaultsTo(.count(0)), "Number of the database."
@@ -68,14 +68,14 @@ package struct RedisKind: DrillCopying {
     )
 
     private static let timeoutOfBatch = Setting(
-        .target,
+        .store,
         "timeout",
         .duration(.milliseconds(100) ... .seconds(300)),
         .defaultsTo(.duration(.seconds(10))),
         "Time for one batch of commands."
     ).outsidePlans()
 
-    package let address: RedisTargetPlan.Address
+    package let address: RedisStorePlan.Address
     /// `nil` for the system's authorities.
     package let caFile: String?
     package let username: String?
@@ -88,7 +88,7 @@ package struct RedisKind: DrillCopying {
     package let timeout: Duration
 
     package init(_ section: inout SettingsSection, _ problems: inout SectionProblems) {
-        problems.refuseTables("a target of Redis has no tables; give keys or members")
+        problems.refuseTables("a store of Redis has no tables; give keys or members")
         keys = section.texts("keys")
         members = section.map("members")
         username = section.text("username")
@@ -96,12 +96,12 @@ package struct RedisKind: DrillCopying {
         database = section.requiredCount("database")
         caFile = section.text("ca_file")
         timeout = section.duration("timeout")
-        address = RedisTargetPlan.Address(section, &problems)
+        address = RedisStorePlan.Address(section, &problems)
         if keys.isEmpty && members.isEmpty {
             problems.report(
                 .missingKey,
                 "keys",
-                "a target of Redis needs keys or members, such as keys = [\"user:{user_id}\"]"
+                "a store of Redis needs keys or members, such as keys = [\"user:{user_id}\"]"
             )
         }
         if username != nil && passwordCredential == nil {
@@ -115,19 +115,19 @@ package struct RedisKind: DrillCopying {
 
     package var cutoff: StoreCutoff { .none("Redis does not date its keys", remedy: nil) }
 
-    package func open(_ environment: StoreEnvironment) throws -> RedisTarget {
-        var plan = RedisTargetPlan(name: environment.name, address: address)
+    package func open(_ environment: StoreEnvironment) throws -> RedisStore {
+        var plan = RedisStorePlan(name: environment.name, address: address)
         plan.caFile = caFile
         plan.username = username
         plan.password = try passwordCredential.map(environment.line)
         plan.database = database
         plan.timeout = timeout
-        plan.residualCopiesKept = environment.target.residualCopiesKept
+        plan.residualCopiesKept = environment.store.residualCopiesKept
         plan.keys = try keys.map { try UserPattern($0) }
         plan.members = try members.sorted { $0.key < $1.key }.map { key, member in
-            RedisTargetPlan.MemberRule(key: key, member: try UserPattern(member))
+            RedisStorePlan.MemberRule(key: key, member: try UserPattern(member))
         }
-        return RedisTarget(
+        return RedisStore(
             plan: plan,
             group: environment.adapters.eventLoop(of: environment.owner),
             clock: environment.clock
@@ -135,7 +135,7 @@ package struct RedisKind: DrillCopying {
     }
 
     package func copy(at place: String) throws(NoStoreCopy) -> Self {
-        // What the setting allows (target.database).
+        // What the setting allows (store.database).
         guard let number = UInt16(place), "\(number)" == place else {
             throw .malformed("the number of a database of the same server, 0 to 65535")
         }
@@ -149,7 +149,7 @@ package struct RedisKind: DrillCopying {
     }
 }
 
-extension RedisTargetPlan.Address {
+extension RedisStorePlan.Address {
     /// `socket` or `address`.
     fileprivate init(_ section: SettingsSection, _ problems: inout SectionProblems) {
         let isPlain = section.flag("allow_plain_tcp")

@@ -1,4 +1,4 @@
-/// Bounds of a Redis target, each with its reason.
+/// Bounds of a Redis store, each with its reason.
 enum RedisLimits {
     /// Name resolution, connect and TLS; far above any round trip.
     static let connect = Duration.seconds(5)

@@ -10,9 +10,9 @@ struct RedisSweep {
         case preview
     }
 
-    let plan: RedisTargetPlan
+    let plan: RedisStorePlan
     let connection: RedisConnection
-    let clock: TargetClock
+    let clock: StoreClock
     private let purpose: Purpose
     private let users: [UserID]
     private let indices: [[UInt8]: Int]
@@ -21,11 +21,11 @@ struct RedisSweep {
 
     /// The users fit every pattern of the plan.
     init(
-        _ plan: RedisTargetPlan,
+        _ plan: RedisStorePlan,
         _ purpose: Purpose,
         of users: [UserID],
         over connection: RedisConnection,
-        clock: TargetClock
+        clock: StoreClock
     ) {
         self.plan = plan
         self.purpose = purpose
@@ -153,7 +153,7 @@ struct RedisSweep {
     /// Goes through the members of some keys; one that the configuration itself names must have
     /// members.
     private mutating func sweep(
-        _ members: RedisTargetPlan.MemberRule,
+        _ members: RedisStorePlan.MemberRule,
         in keys: [[UInt8]],
         isNamed: Bool,
         rule: Int

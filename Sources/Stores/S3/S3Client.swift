@@ -16,7 +16,7 @@ struct S3Client: Sendable {
         var body: [UInt8] = []
     }
 
-    private let plan: S3TargetPlan
+    private let plan: S3StorePlan
     private let remote: RemoteClient
     private let endpoints: [String: RemoteEndpoint]
     private let authority: String
@@ -25,7 +25,7 @@ struct S3Client: Sendable {
 
     /// - Throws: ``HTTP/SetupError`` for an endpoint or certificate file that cannot be used.
     init(
-        _ plan: S3TargetPlan,
+        _ plan: S3StorePlan,
         on group: any EventLoopGroup,
         now: @escaping @Sendable () -> WallTime,
         logger: Logger

@@ -2,7 +2,7 @@ import Lifecycle
 
 /// Tries everything that a purge does on keys that nobody has.
 struct S3Diagnosis {
-    let plan: S3TargetPlan
+    let plan: S3StorePlan
     let bucket: S3Bucket
 
     /// One sentence per problem; what waiting mends is one only `withOutages`.

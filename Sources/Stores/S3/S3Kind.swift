@@ -18,10 +18,10 @@ package struct S3Kind: BucketKind {
         server + Setting.accessKey(examples: "s3") + objectSettings + [.callTimeout]
 
     private static let server: [Setting] =
-        place + [.caFile(.target, example: "/etc/expunged/objects-ca.pem").outsidePlans()]
+        place + [.caFile(.store, example: "/etc/expunged/objects-ca.pem").outsidePlans()]
 
     private static let place = Setting.keys(
-        .target,
+        .store,
         ("bucket", .text(.bucket), .required(example: .text("app-uploads")), "Name of the bucket."),
         (
             "endpoint", .text(.origin),
@@ -79,14 +79,14 @@ package struct S3Kind: BucketKind {
         }
     }
 
-    package func open(_ environment: StoreEnvironment) throws -> S3Target {
+    package func open(_ environment: StoreEnvironment) throws -> S3Store {
         let templates = try templates()
         let keys = AWSSigner.Keys(
             accessKeyID: accessKeyID,
             secretKey: try environment.line(secretKeyCredential),
             sessionToken: try sessionTokenCredential.map(environment.line)
         )
-        var plan = S3TargetPlan(
+        var plan = S3StorePlan(
             name: environment.name,
             bucket: bucket,
             endpoint: endpoint,
@@ -97,7 +97,7 @@ package struct S3Kind: BucketKind {
         )
         plan.remote.caFile = caFile
         plan.remote.timeoutTotal = timeout
-        return try S3Target(
+        return try S3Store(
             plan: plan,
             on: environment.adapters.eventLoop(of: environment.owner),
             clock: environment.clock,

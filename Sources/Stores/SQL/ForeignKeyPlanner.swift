@@ -19,7 +19,7 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
     private(set) var advisedColumns: [String: String] = [:]
     /// Keys that may keep deletions from ever ending.
     private(set) var blocking: [BlockingKey] = []
-    /// Tables that other targets of the database have rules for.
+    /// Tables that other stores of the database have rules for.
     var neighbours: Set<String> = []
     /// Tables with rules refer to each other in a circle, so that no order is children first.
     private(set) var isCircular = false

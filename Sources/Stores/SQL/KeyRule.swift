@@ -2,7 +2,7 @@ internal import Lifecycle
 
 /// Ids of another store that one user's rows hold.
 package struct KeyRule: Hashable, Sendable {
-    /// What other targets call the ids.
+    /// What other stores call the ids.
     package let name: String
     /// Finds the user's rows.
     package private(set) var userRule: TableRule

@@ -4,7 +4,7 @@ import Engine
 import Lifecycle
 
 /// A database that counts the orphans of a rule (``ChainStart``), and notes how many are old.
-protocol OrphanCounting: Actor, PurgeTarget {
+protocol OrphanCounting: Actor, PurgeStore {
     /// Where the notes are kept, and whose they are.
     var sqlConfiguration: any SQLConfiguration { get }
 

@@ -1,4 +1,4 @@
-/// Where a rule's rows hang: a column of another table of the target, or of its own.
+/// Where a rule's rows hang: a column of another table of the store, or of its own.
 package struct ParentColumn: Hashable, Sendable {
     package let table: String
     package let column: String

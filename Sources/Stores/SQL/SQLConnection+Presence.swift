@@ -30,7 +30,7 @@ extension SQLConnection {
         }
     }
 
-    /// Looks for rows of users that have no id for other targets, among the first ones.
+    /// Looks for rows of users that have no id for other stores, among the first ones.
     ///
     /// Nothing is wrong with NULL: not everybody has something there. A column that the
     /// application fills late looks the same.
@@ -48,7 +48,7 @@ extension SQLConnection {
         if isMissing > 0 {
             found.advice.append(
                 "\(place) is NULL in \(isMissing) of the rows looked at: for these users nothing is"
-                    + " searched in targets that are keyed by '\(key.name)'"
+                    + " searched in stores that are keyed by '\(key.name)'"
             )
         }
         let isEmpty = shape.holdsText ? try countFirst("\(column) = ''\(fits)", in: table) : 0

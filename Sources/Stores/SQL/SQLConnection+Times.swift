@@ -3,14 +3,14 @@ import Lifecycle
 
 /// What a look at a database found.
 struct SQLFindings: Sendable {
-    private(set) var problems: [TargetProblem] = []
+    private(set) var problems: [StoreProblem] = []
     /// One sentence for each thing that an operator should know.
     var advice: [String] = []
-    /// See ``TargetFindings/advisedColumns``.
+    /// See ``StoreFindings/advisedColumns``.
     var advisedColumns: [String: String] = [:]
     /// Columns without a rule that keep deletions from ever ending.
     var uncovered: [CoverageFinding] = []
-    /// Of the rule that is being checked; `nil` for what concerns the whole target.
+    /// Of the rule that is being checked; `nil` for what concerns the whole store.
     var section: String?
 
     static let searchTooLong =
@@ -18,11 +18,11 @@ struct SQLFindings: Sendable {
         + " deletion: a search takes longer than statement_timeout"
 
     mutating func refuse(_ text: String, remedy: String? = nil) {
-        problems.append(TargetProblem(text, in: section, remedy: remedy))
+        problems.append(StoreProblem(text, in: section, remedy: remedy))
     }
 
-    var findings: TargetFindings {
-        TargetFindings(
+    var findings: StoreFindings {
+        StoreFindings(
             found: problems,
             advice: advice,
             advisedColumns: advisedColumns,

@@ -151,7 +151,7 @@ extension SQLConnection {
     func look(
         at order: PurgeOrder,
         _ plan: SQLPlan<Dialect>,
-        _ target: TargetName
+        _ store: StoreName
     ) throws(SQLError) -> [PurgeCounts.Entry] {
         var unsearched: [PurgeCounts.Entry] = []
         for table in plan.tables {
@@ -160,7 +160,7 @@ extension SQLConnection {
             do throws(SQLError) {
                 let found = try count(sql, .of(user, time: order.cutoff), in: table.table)
                 guard found > 0 else { continue }
-                throw SQLError(.constraint, target: target, table.rule.nonCanonical)
+                throw SQLError(.constraint, store: store, table.rule.nonCanonical)
             } catch {
                 guard error.kind == .timeout else { throw error }
                 let rule = table.rule.column + PurgeCounts.otherSpellings

@@ -35,13 +35,13 @@ struct SQLError: Error, Sendable, CustomStringConvertible {
             case .moved: "another file is at the path than the one that is open"
             case .readOnly: "the server is a replica or read-only"
             case .schemaChanged: "the schema changed since the rules were checked"
-            case .planRefused: "the rules do not fit the schema; run: expungectl targets check"
+            case .planRefused: "the rules do not fit the schema; run: expungectl stores check"
             case .refused: "access is refused"
             case .privilege: "the database user lacks a privilege; see the grants in the guide"
             case .tls:
                 "the server offers no TLS, or its certificate is not good; check the host name,"
                     + " ca_file and certificate"
-            case .badConninfo: "the credential is no connection string for this target"
+            case .badConninfo: "the credential is no connection string for this store"
             case .indexLost: "another program damaged a file beside the database"
             case .oversized:
                 "a value or an answer is \(SQLLimits.sizeText); delete or shorten it, and keep the"
@@ -65,7 +65,7 @@ struct SQLError: Error, Sendable, CustomStringConvertible {
     }
 
     let kind: Kind
-    let target: TargetName
+    let store: StoreName
     /// The database's own code; `nil` when the judgment is ours.
     let code: Code?
     /// A closer reason than that of the kind, and where to look.
@@ -73,12 +73,12 @@ struct SQLError: Error, Sendable, CustomStringConvertible {
     /// The constraint or trigger, once it is known.
     var obstacle: Obstacle?
 
-    init(_ kind: Kind, target: TargetName, code: Code? = nil, advice: String? = nil) {
-        (self.kind, self.target, self.code, self.advice) = (kind, target, code, advice)
+    init(_ kind: Kind, store: StoreName, code: Code? = nil, advice: String? = nil) {
+        (self.kind, self.store, self.code, self.advice) = (kind, store, code, advice)
     }
 
-    init(_ kind: Kind, target: TargetName, _ obstacle: Obstacle) {
-        self.init(kind, target: target)
+    init(_ kind: Kind, store: StoreName, _ obstacle: Obstacle) {
+        self.init(kind, store: store)
         self.obstacle = obstacle
     }
 
@@ -87,7 +87,7 @@ struct SQLError: Error, Sendable, CustomStringConvertible {
         guard kind == .oversized || isOutOfMemory, obstacle == nil, let table else { return self }
         let cause = isOutOfMemory ? Self.heapText : SQLLimits.sizeText
         let obstacle = Obstacle(.size, at: table, cause: cause)
-        return SQLError(.oversized, target: target, obstacle)
+        return SQLError(.oversized, store: store, obstacle)
     }
 
     /// What the error means for the order that met it.
@@ -132,7 +132,7 @@ struct SQLError: Error, Sendable, CustomStringConvertible {
     }
 
     var description: String {
-        "cannot purge target at '\(target)' (\(kind.rawValue)): \(cause)"
+        "cannot purge store at '\(store)' (\(kind.rawValue)): \(cause)"
     }
 
     /// The reason in words, with the code.

@@ -51,7 +51,7 @@ enum SQLLimits {
 
     /// A creation time from 2200 on is one of another unit, whatever the clock shows.
     ///
-    /// Rows of a clock that was ahead must not pause the target: they are the ones to be erased.
+    /// Rows of a clock that was ahead must not pause the store: they are the ones to be erased.
     static let unitHorizon = WallTime(unixMilliseconds: 7_258_118_400_000)
 
     /// No creation time is older than 1990.
@@ -92,10 +92,10 @@ enum SQLLimits {
         rowOf columns: Int,
         bytes: Int,
         to sum: inout Int,
-        of target: TargetName
+        of store: StoreName
     ) throws(SQLError) {
         sum += 64 + 32 * columns + bytes
-        guard sum <= answerBytes else { throw SQLError(.oversized, target: target) }
+        guard sum <= answerBytes else { throw SQLError(.oversized, store: store) }
     }
 
     /// Rows that name one shared id and are compared with the user's own: by an index some 30 ms,

@@ -6,13 +6,13 @@ struct WorkRules: Sendable {
     var keys: [KeyRule] = []
     /// Rows that are left alone.
     var holds: [RowFilter] = []
-    /// What other targets do in the same database.
+    /// What other stores do in the same database.
     var neighbours: [TableRule] = []
     /// See ``TableShape/sparesLongValues``.
     var sparesLongValues = false
 }
 
-/// All rules of a target in the order of work, for one version of the schema.
+/// All rules of a store in the order of work, for one version of the schema.
 struct SQLPlan<Dialect: SQLDialect>: Sendable {
     let schemaVersion: Int64
     let tables: [TablePlan<Dialect>]

@@ -5,7 +5,7 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
     let rules: [TableRule]
     private let keys: [KeyRule]
     private let holds: [RowFilter]
-    /// Tables that other targets have rules for.
+    /// Tables that other stores have rules for.
     private let neighbours: Set<String>
     let schema: SQLSchema
     var found = SQLFindings()

@@ -9,7 +9,7 @@ struct SQLServerPurge<Session: SQLSession> {
     let session: Session
     let plan: SQLPlan<Session.Dialect>
     let order: PurgeOrder
-    let target: TargetName
+    let store: StoreName
     let uptime: @Sendable () -> Duration
     let masks: ServerMasks
 
@@ -80,7 +80,7 @@ struct SQLServerPurge<Session: SQLSession> {
             guard chunkCount < SQLLimits.chunks else {
                 // A trigger takes back what is done, or all of it would be done by now.
                 let trigger = Obstacle(.trigger, at: table.table)
-                throw SQLError(.constraint, target: target, trigger)
+                throw SQLError(.constraint, store: store, trigger)
             }
             // Leaves may be few, and more of them behind these.
             guard table.isLeafFirst ? chunk.count == 0 : chunk.count < chunk.asked else {

@@ -1,13 +1,13 @@
 import Engine
 import Lifecycle
 
-/// What a target at a database server is told to do.
+/// What a store at a database server is told to do.
 protocol SQLConfiguration: Sendable {
-    var name: TargetName { get }
+    var name: StoreName { get }
     var rules: [TableRule] { get }
-    /// What its rows hold for other targets.
+    /// What its rows hold for other stores.
     var keys: [KeyRule] { get }
-    /// What other targets do in the same database; the coverage check counts it.
+    /// What other stores do in the same database; the coverage check counts it.
     var neighbours: SchemaClaims { get }
     /// How long its files hold what was deleted; `nil` when the operator did not say.
     var residualCopiesKept: Duration? { get }
@@ -18,7 +18,7 @@ protocol SQLConfiguration: Sendable {
 }
 
 extension SQLConfiguration {
-    /// What all targets of the database are about.
+    /// What all stores of the database are about.
     var claims: SchemaClaims { SchemaClaims(rules: rules, keys: keys).joined(with: neighbours) }
 
     func workRules(holds: [RowFilter] = []) -> WorkRules {
@@ -28,12 +28,12 @@ extension SQLConfiguration {
 
 /// One session at a database server: all that a new kind of server needs besides its dialect.
 ///
-/// Confined to the queue of its target. No call blocks for longer than its deadline, and a fired
+/// Confined to the queue of its store. No call blocks for longer than its deadline, and a fired
 /// ``signal`` ends each wait. An error leaves an open transaction to be rolled back.
 protocol SQLSession: AnyObject, SQLConnection {
     associatedtype Configuration: SQLConfiguration
 
-    /// In the name of the target's queue.
+    /// In the name of the store's queue.
     static var kind: String { get }
     /// Begins a transaction that writes.
     static var beginPurge: String { get }

@@ -1,12 +1,12 @@
 import Settings
 
-/// The keys of the sections below a target of tables, and those of its server.
+/// The keys of the sections below a store of tables, and those of its server.
 enum SQLSettings {
     static let all: [Setting] = table + references + inside + column + condition + key
 
     /// `statement_timeout` of a server, 5 s by default.
     static let statementTimeout = Setting(
-        .target,
+        .store,
         "statement_timeout",
         .duration(.milliseconds(100) ... .seconds(600)),
         .defaultsTo(.duration(.seconds(5))),
@@ -184,16 +184,16 @@ enum SQLSettings {
         (
             "id_type", .choice(IDType.allCases.map(\.rawValue)),
             .defaultsTo(.text(IDType.text.rawValue)),
-            "How column stores the user id, as in [[target.table]]."
+            "How column stores the user id, as in [[store.table]]."
         ),
         (
             "created_at_column", .text(.identifier), .optional(example: .text("created")),
-            "Column with the creation time of a row, as in [[target.table]]."
+            "Column with the creation time of a row, as in [[store.table]]."
         ),
         (
             "created_at_unit", .choice(CreationColumn.Unit.allCases.map(\.rawValue)),
             .optional(example: .text(CreationColumn.Unit.unixSeconds.rawValue)),
-            "What created_at_column holds, as in [[target.table]]."
+            "What created_at_column holds, as in [[store.table]]."
         )
     )
 }

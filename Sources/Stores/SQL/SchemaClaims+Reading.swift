@@ -2,12 +2,12 @@ import Lifecycle
 import Settings
 
 extension SchemaClaims {
-    /// Reads the `[[target.table]]` and `[[target.key]]` sections of a target.
+    /// Reads the `[[store.table]]` and `[[store.key]]` sections of a store.
     init(_ section: inout SettingsSection, _ problems: inout SectionProblems) {
         self.init()
         let tables = section.children.filter { $0.scope == .table }
         if tables.isEmpty, !problems.isReported("table") {
-            let cause = "a target needs at least one [[target.table]] below it"
+            let cause = "a store needs at least one [[store.table]] below it"
             problems.report(.missingKey, "table", cause)
         }
         var lines: [String: Int] = [:]
@@ -47,7 +47,7 @@ extension SchemaClaims {
                 in: table.place,
                 value: rule.idType.rawValue,
                 "no id fits this rule and the id_template of line \(line); give this rule an"
-                    + " id_template, or a target of its own with keyed_by"
+                    + " id_template, or a store of its own with keyed_by"
             )
         }
     }
@@ -63,7 +63,7 @@ extension SchemaClaims {
             guard let name = section.children[index].text("name") else { continue }
             if let first = lines[name] {
                 let cause =
-                    "line \(first) has the same name; keys of a target have names of their own"
+                    "line \(first) has the same name; keys of a store have names of their own"
                 problems.report(.duplicate, "name", in: place, value: name, cause)
             }
             lines[name] = lines[name] ?? problems.line("name", in: place)
@@ -165,7 +165,7 @@ extension SettingsSection {
 }
 
 extension ColumnCondition {
-    /// Reads `[target.table.where.COLUMN]`, which must have one of its keys.
+    /// Reads `[store.table.where.COLUMN]`, which must have one of its keys.
     fileprivate init?(_ section: SettingsSection, _ problems: inout SectionProblems) {
         let keys = ["equals", "in", "not", "null"].filter {
             problems.isWritten($0, in: section.place)
@@ -270,7 +270,7 @@ extension KeyRule {
                 ("id_type", idType == rule.idType),
                 ("created_at_column", creation == rule.creation),
             ] where !isSame && problems.isWritten(key, in: section.place) {
-                let cause = "the [[target.table]] of the same table and column says otherwise"
+                let cause = "the [[store.table]] of the same table and column says otherwise"
                 problems.report(.contradiction, key, in: section.place, cause)
             }
             section.values["id_type"] = .text(rule.idType.rawValue)

@@ -1,4 +1,4 @@
-/// What the targets of one database deal with.
+/// What the stores of one database deal with.
 package struct SchemaClaims: Hashable, Sendable {
     package var rules: [TableRule]
     package var keys: [KeyRule]

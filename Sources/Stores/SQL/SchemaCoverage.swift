@@ -9,7 +9,7 @@ struct SchemaCoverage {
     private let rules: [String: [TableRule]]
     /// Columns in which values of users were found, by their table.
     private let holders: [String: [ValueHolder]]
-    /// Columns whose ids other targets are purged by, as `table.column` in lower case.
+    /// Columns whose ids other stores are purged by, as `table.column` in lower case.
     private let keyColumns: Set<String>
     /// Canonical names of the configured user id columns that say what they are.
     private let userColumns: Set<String>

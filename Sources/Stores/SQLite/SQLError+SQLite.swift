@@ -28,7 +28,7 @@ extension SQLError {
     private static let symlinkCode = SQLITE_CANTOPEN | 6 << 8
 
     /// Classifies a result code (sqlite.org/rescode.html).
-    init(resultCode: Int32, target: TargetName) {
+    init(resultCode: Int32, store: StoreName) {
         let kind: Kind =
             switch resultCode & 0xff {
             case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
@@ -45,22 +45,22 @@ extension SQLError {
             }
         self.init(
             kind,
-            target: target,
+            store: store,
             code: .sqlite(resultCode),
             advice: Self.advice(kind, resultCode)
         )
     }
 
     /// Classifies whatever a connection threw.
-    init(_ error: any Error, target: TargetName) {
+    init(_ error: any Error, store: StoreName) {
         switch error {
         case let error as SQLError: self = error
         case let error as DatabaseError:
             self =
-                Self.schemaError(error.message ?? "", target: target)
-                ?? SQLError(resultCode: error.extendedResultCode.rawValue, target: target)
-        case is CancellationError: self.init(.cancelled, target: target)
-        default: self.init(.unfit, target: target)
+                Self.schemaError(error.message ?? "", store: store)
+                ?? SQLError(resultCode: error.extendedResultCode.rawValue, store: store)
+        case is CancellationError: self.init(.cancelled, store: store)
+        default: self.init(.unfit, store: store)
         }
     }
 
@@ -68,7 +68,7 @@ extension SQLError {
     ///
     /// The result code says that the file is damaged: `malformed database schema (posts) - unsafe
     /// use of f()`. The names are of the schema.
-    private static func schemaError(_ message: String, target: TargetName) -> SQLError? {
+    private static func schemaError(_ message: String, store: StoreName) -> SQLError? {
         let start = "malformed database schema ("
         guard message.hasPrefix(start), let end = message.firstIndex(of: ")") else { return nil }
         let object = message[..<end].dropFirst(start.count).prefix(nameMax)
@@ -81,7 +81,7 @@ extension SQLError {
             }
             ?? "SQLite cannot read the schema of '\(object)'; it is damaged, or calls a function"
             + " that only the application may"
-        return SQLError(.unfit, target: target, advice: advice)
+        return SQLError(.unfit, store: store, advice: advice)
     }
 
     /// Characters of a name.

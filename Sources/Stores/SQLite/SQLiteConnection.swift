@@ -11,17 +11,17 @@ enum SQLiteConnection {
     /// sqlite.org/wal.html).
     private static let safeCheckpointVersion: Int32 = 3_051_003
 
-    /// Opens and hardens the one connection of a target; never creates the file.
+    /// Opens and hardens the one connection of a store; never creates the file.
     static func open(
-        _ plan: SQLiteTargetPlan,
+        _ plan: SQLiteStorePlan,
         hasher: any KeyedHasher,
-        clock: TargetClock
+        clock: StoreClock
     ) throws -> DatabaseQueue {
         let code = csqliteguard_install()
-        guard code == SQLITE_OK else { throw SQLError(resultCode: code, target: plan.name) }
+        guard code == SQLITE_OK else { throw SQLError(resultCode: code, store: plan.name) }
         _ = unsafe csqliteguard_never_create(plan.path)
         var configuration = Configuration()
-        configuration.label = "expunged.target"
+        configuration.label = "expunged.store"
         configuration.busyMode = .callback { triesBefore in
             // SQLite's own handler sleeps up to 100 ms.
             let pause = RetryPolicy.lockedFile.first
@@ -38,16 +38,16 @@ enum SQLiteConnection {
         configuration.prepareDatabase { db in
             try prepare(db, triggers: triggers, name: name)
             let code = unsafe addFunctions(to: db.sqliteConnection, hasher, clock)
-            guard code == SQLITE_OK else { throw SQLError(resultCode: code, target: name) }
+            guard code == SQLITE_OK else { throw SQLError(resultCode: code, store: name) }
         }
         return try DatabaseQueue(path: plan.path, configuration: configuration)
     }
 
-    private static func prepare(_ db: Database, triggers: TriggerPolicy, name: TargetName) throws {
+    private static func prepare(_ db: Database, triggers: TriggerPolicy, name: StoreName) throws {
         let allowed: Int32 = triggers == .off ? 0 : 1
         // Triggers of the application may read its views.
         var code = unsafe csqliteguard_harden(db.sqliteConnection, allowed, allowed)
-        guard code == SQLITE_OK else { throw SQLError(resultCode: code, target: name) }
+        guard code == SQLITE_OK else { throw SQLError(resultCode: code, store: name) }
         // An error of the statement from here on (sqlite.org/c3ref/c_limit_attached.html).
         unsafe sqlite3_limit(
             db.sqliteConnection,
@@ -59,12 +59,12 @@ enum SQLiteConnection {
             SQLiteDialect.Function.bytes,
             SQLiteDialect.Function.holds
         )
-        guard code == SQLITE_OK else { throw SQLError(resultCode: code, target: name) }
+        guard code == SQLITE_OK else { throw SQLError(resultCode: code, store: name) }
         // Before anything reads the schema.
         code = unsafe csqliteguard_trust_json(db.sqliteConnection)
-        guard code == SQLITE_OK else { throw SQLError(resultCode: code, target: name) }
+        guard code == SQLITE_OK else { throw SQLError(resultCode: code, store: name) }
         code = unsafe csqliteguard_no_checkpoint_on_close(db.sqliteConnection)
-        guard code == SQLITE_OK else { throw SQLError(resultCode: code, target: name) }
+        guard code == SQLITE_OK else { throw SQLError(resultCode: code, store: name) }
         // EXTRA: without it, a power cut can bring a rollback journal back and undo the deletion
         // (sqlite.org/pragma.html#pragma_synchronous). mmap: a file cut short would kill us.
         try db.execute(
@@ -83,7 +83,7 @@ enum SQLiteConnection {
             try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")
         }
         guard unsafe sqlite3_db_readonly(db.sqliteConnection, "main") == 0 else {
-            throw SQLError(resultCode: SQLITE_READONLY, target: name)
+            throw SQLError(resultCode: SQLITE_READONLY, store: name)
         }
     }
 
@@ -93,7 +93,7 @@ enum SQLiteConnection {
     private static func addFunctions(
         to connection: OpaquePointer?,
         _ hasher: any KeyedHasher,
-        _ clock: TargetClock
+        _ clock: StoreClock
     ) -> Int32 {
         let key = MaskText.proofKey(hasher)
         let codes = unsafe [

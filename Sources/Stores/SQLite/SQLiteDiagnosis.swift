@@ -65,7 +65,7 @@ struct SQLiteDiagnosis {
         do {
             return try SQLiteCatalog(db: reader.db, sparesLongValues: sparesLongValues).read()
         } catch {
-            throw SQLError(error, target: reader.target)
+            throw SQLError(error, store: reader.store)
         }
     }
 

@@ -1,6 +1,6 @@
 /// The SQL of anonymization.
 extension SQLiteDialect {
-    /// The SQL functions that a target registers on its connection.
+    /// The SQL functions that a store registers on its connection.
     enum Function {
         static let hash = "expunged_hash"
         static let random = "expunged_random"

@@ -15,14 +15,14 @@ package struct SQLiteKind: TableKind, DrillCopying {
     package static let settings: [Setting] =
         [
             Setting(
-                .target,
+                .store,
                 "path",
                 .text(.path),
                 .required(example: .text("/srv/app/app.db")),
                 "Database file (docs/stores/sqlite.md)."
             ),
             Setting(
-                .target,
+                .store,
                 "triggers",
                 .choice(TriggerPolicy.allCases.map(\.rawValue)),
                 .defaultsTo(.text(TriggerPolicy.checked.rawValue)),
@@ -33,7 +33,7 @@ package struct SQLiteKind: TableKind, DrillCopying {
                 """
             ),
             Setting(
-                .target,
+                .store,
                 "vacuum",
                 .choice(VacuumPolicy.allCases.map(\.rawValue)),
                 .defaultsTo(.text(VacuumPolicy.off.rawValue)),
@@ -63,8 +63,8 @@ package struct SQLiteKind: TableKind, DrillCopying {
         (other as? Self)?.path == path
     }
 
-    package func open(_ environment: StoreEnvironment) -> SQLiteTarget {
-        var plan = SQLiteTargetPlan(
+    package func open(_ environment: StoreEnvironment) -> SQLiteStore {
+        var plan = SQLiteStorePlan(
             name: environment.name,
             path: path,
             rules: claims.rules,
@@ -72,9 +72,9 @@ package struct SQLiteKind: TableKind, DrillCopying {
             vacuum: vacuum
         )
         plan.keys = claims.keys
-        plan.residualCopiesKept = environment.target.residualCopiesKept
+        plan.residualCopiesKept = environment.store.residualCopiesKept
         (plan.neighbours, plan.notes) = (environment.neighbours, environment.notes)
-        return SQLiteTarget(plan: plan, hasher: environment.hasher, clock: environment.clock)
+        return SQLiteStore(plan: plan, hasher: environment.hasher, clock: environment.clock)
     }
 
     package func copy(at place: String) throws(NoStoreCopy) -> Self {

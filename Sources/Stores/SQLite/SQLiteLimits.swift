@@ -1,4 +1,4 @@
-/// Bounds of a SQLite target, each with its reason.
+/// Bounds of a SQLite store, each with its reason.
 enum SQLiteLimits {
     /// Longest write transaction without its commit: so long the application's writers wait.
     static let transaction = Duration.milliseconds(25)
@@ -49,6 +49,6 @@ enum SQLiteLimits {
     /// Such transactions after one purge, 40 MiB with pages of 4 KiB; the rest waits for the next.
     static let vacuumPieces = 100
 
-    /// Page cache of one target, in KiB.
+    /// Page cache of one store, in KiB.
     static let cacheKibibytes = 16_384
 }

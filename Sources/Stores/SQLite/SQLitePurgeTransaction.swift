@@ -9,14 +9,14 @@ struct SQLitePurgeTransaction {
     private let reader: SQLiteReader
     private let plan: SQLPlan<SQLiteDialect>
     private let orders: [PurgeOrder]
-    private let clock: TargetClock
+    private let clock: StoreClock
     private let tables: [SQLiteQueries]
 
     init(
         _ reader: SQLiteReader,
         plan: SQLPlan<SQLiteDialect>,
         orders: [PurgeOrder],
-        clock: TargetClock
+        clock: StoreClock
     ) throws(SQLError) {
         self.reader = reader
         self.plan = plan
@@ -253,7 +253,7 @@ struct SQLitePurgeTransaction {
             guard resume.chunkCount < SQLLimits.chunks else {
                 // A trigger takes back what is done, or all of it would be done by now.
                 let trigger = Obstacle(.trigger, at: table.plan.table)
-                throw SQLError(.constraint, target: reader.target, trigger)
+                throw SQLError(.constraint, store: reader.store, trigger)
             }
             let elapsed = clock.uptime() - start
             if ChunkPace.isOver(after: elapsed, chunk: took, commit: resume.commitTook) {

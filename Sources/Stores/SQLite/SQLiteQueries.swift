@@ -9,8 +9,8 @@ struct SQLiteQueries {
 
     init(_ plan: TablePlan<SQLiteDialect>, _ reader: SQLiteReader) throws(SQLError) {
         self.plan = plan
-        count = try SQLiteQuery(plan.countSQL, on: reader.db, target: reader.target)
-        work = try SQLiteQuery(plan.work.workSQL, on: reader.db, target: reader.target)
+        count = try SQLiteQuery(plan.countSQL, on: reader.db, store: reader.store)
+        work = try SQLiteQuery(plan.work.workSQL, on: reader.db, store: reader.store)
     }
 
     func bind(_ parameters: SQLParameters) throws(SQLError) {
@@ -42,7 +42,7 @@ struct SQLiteChunkQueries {
     private let hasCursor: Bool
 
     init(_ work: SQLiteWork, _ reader: SQLiteReader) throws(SQLError) {
-        chunk = try SQLiteQuery(work.chunkSQL, on: reader.db, target: reader.target)
+        chunk = try SQLiteQuery(work.chunkSQL, on: reader.db, store: reader.store)
         sizes = try Self.query(work.sizesSQL, reader)
         newer = try Self.query(work.newerSQL, reader)
         hasCursor = work.hasCursor
@@ -53,7 +53,7 @@ struct SQLiteChunkQueries {
         _ reader: SQLiteReader
     ) throws(SQLError) -> SQLiteQuery? {
         guard let sql else { return nil }
-        return try SQLiteQuery(sql, on: reader.db, target: reader.target)
+        return try SQLiteQuery(sql, on: reader.db, store: reader.store)
     }
 
     func bind(_ parameters: SQLParameters) throws(SQLError) {

@@ -9,18 +9,18 @@ internal import Lifecycle
     private let statement: Statement
     private let handle: OpaquePointer
     private let parameterCount: Int32
-    private let target: TargetName
+    private let store: StoreName
 
     /// Takes the statement from the connection's cache, or prepares it.
-    init(_ sql: String, on db: Database, target: TargetName) throws(SQLError) {
+    init(_ sql: String, on db: Database, store: StoreName) throws(SQLError) {
         do {
             statement = try db.cachedStatement(sql: sql)
         } catch {
-            throw SQLError(error, target: target)
+            throw SQLError(error, store: store)
         }
         unsafe handle = statement.sqliteStatement
         parameterCount = unsafe sqlite3_bind_parameter_count(handle)
-        self.target = target
+        self.store = store
     }
 
     /// Binds parameters; `nil` leaves one as it is.
@@ -63,7 +63,7 @@ internal import Lifecycle
                     )
                 }
             }
-        guard code == SQLITE_OK else { throw SQLError(resultCode: code, target: target) }
+        guard code == SQLITE_OK else { throw SQLError(resultCode: code, store: store) }
     }
 
     /// Steps to the end.
@@ -98,7 +98,7 @@ internal import Lifecycle
         while try step() {
             let row = unsafe (0..<sqlite3_column_count(handle)).map(value)
             let bytes = row.reduce(0) { $0 + ($1?.byteCount ?? 0) }
-            try SQLLimits.add(rowOf: row.count, bytes: bytes, to: &size, of: target)
+            try SQLLimits.add(rowOf: row.count, bytes: bytes, to: &size, of: store)
             rows.append(row)
         }
         return rows
@@ -148,7 +148,7 @@ internal import Lifecycle
             let extended = unsafe sqlite3_extended_errcode(sqlite3_db_handle(handle))
             var error = SQLError(
                 resultCode: extended & 0xff == code & 0xff ? extended : code,
-                target: target
+                store: store
             )
             let text = unsafe String(cString: sqlite3_errmsg(sqlite3_db_handle(handle)))
             error.obstacle = SQLiteObstacles.constraint(named: text, error.resultCode)

@@ -3,25 +3,25 @@ import GRDB
 import GRDBSQLite
 import Lifecycle
 
-/// The one connection of a target, inside one database access.
+/// The one connection of a store, inside one database access.
 struct SQLiteReader: SQLConnection {
     typealias Dialect = SQLiteDialect
 
     let db: Database
-    let target: TargetName
+    let store: StoreName
     private let counts = CountStatements()
 
-    init(db: Database, target: TargetName) { (self.db, self.target) = (db, target) }
+    init(db: Database, store: StoreName) { (self.db, self.store) = (db, store) }
 
     func rows(_ sql: String, _ parameters: SQLParameters) throws(SQLError) -> [[BoundValue?]] {
-        let query = try SQLiteQuery(sql, on: db, target: target)
+        let query = try SQLiteQuery(sql, on: db, store: store)
         defer { query.forget() }
         try query.bind(parameters)
         return try query.rows()
     }
 
     func count(_ sql: String, _ parameters: SQLParameters) throws(SQLError) -> Int {
-        let query = try counts.query(sql, on: db, target: target)
+        let query = try counts.query(sql, on: db, store: store)
         defer { query.forget() }
         try query.bind(parameters)
         return Int(try query.integer())
@@ -31,7 +31,7 @@ struct SQLiteReader: SQLConnection {
     func execute(_ sql: String) throws(SQLError) {
         guard unsafe sqlite3_exec(db.sqliteConnection, sql, nil, nil, nil) == SQLITE_OK else {
             let code = unsafe sqlite3_extended_errcode(db.sqliteConnection)
-            throw SQLError(resultCode: code, target: target)
+            throw SQLError(resultCode: code, store: store)
         }
     }
 
@@ -52,7 +52,7 @@ struct SQLiteReader: SQLConnection {
     /// another (a restored backup) are not deleted.
     func requireSameFile() throws(SQLError) {
         guard unsafe csqliteguard_has_moved(db.sqliteConnection) == 0 else {
-            throw SQLError(.moved, target: target)
+            throw SQLError(.moved, store: store)
         }
     }
 
@@ -60,7 +60,7 @@ struct SQLiteReader: SQLConnection {
     func requireSame(_ plan: SQLPlan<SQLiteDialect>) throws(SQLError) {
         try requireSameFile()
         guard Int64(try count(SQLiteCatalog.versionSQL)) == plan.schemaVersion else {
-            throw SQLError(.schemaChanged, target: target)
+            throw SQLError(.schemaChanged, store: store)
         }
     }
 
@@ -89,9 +89,9 @@ struct SQLiteReader: SQLConnection {
 private final class CountStatements {
     private var known: [(sql: String, query: SQLiteQuery)] = []
 
-    func query(_ sql: String, on db: Database, target: TargetName) throws(SQLError) -> SQLiteQuery {
+    func query(_ sql: String, on db: Database, store: StoreName) throws(SQLError) -> SQLiteQuery {
         if let found = known.first(where: { $0.sql == sql }) { return found.query }
-        let query = try SQLiteQuery(sql, on: db, target: target)
+        let query = try SQLiteQuery(sql, on: db, store: store)
         known.append((sql: sql, query: query))
         return query
     }

@@ -32,7 +32,7 @@ struct SQLiteReleases {
     /// Deletes them, after the rows.
     func run(_ counts: inout [TableRule: Int]) throws(SQLError) {
         for (release, keys) in zip(releases, keys) where !keys.isEmpty {
-            let query = try SQLiteQuery(release.deleteSQL, on: reader.db, target: reader.target)
+            let query = try SQLiteQuery(release.deleteSQL, on: reader.db, store: reader.store)
             defer { query.forget() }
             var parameters = parameters
             for key in keys {

@@ -49,7 +49,7 @@ struct SQLiteRowCount: Sendable {
     }
 
     /// Counts the next piece; what is cut off is counted again in smaller ones.
-    mutating func advance(_ query: SQLiteQuery, _ clock: TargetClock) throws(SQLError) {
+    mutating func advance(_ query: SQLiteQuery, _ clock: StoreClock) throws(SQLError) {
         let before = position
         do throws(SQLError) {
             guard way == .whole else { return try walk(query, clock) }
@@ -73,7 +73,7 @@ struct SQLiteRowCount: Sendable {
         }
     }
 
-    private mutating func walk(_ query: SQLiteQuery, _ clock: TargetClock) throws(SQLError) {
+    private mutating func walk(_ query: SQLiteQuery, _ clock: StoreClock) throws(SQLError) {
         let start = clock.uptime()
         var (rows, found, newer, undated) = (0, 0, 0, 0)
         var isSlow: Bool?

@@ -1,7 +1,7 @@
 package import Engine
 
-/// A target that keeps files open between calls.
-package protocol FileHolding: PurgeTarget {
+/// A store that keeps files open between calls.
+package protocol FileHolding: PurgeStore {
     /// Closes the files that no call is using; the next call opens them again.
     func closeIdleFiles() async
 }

@@ -9,7 +9,7 @@ struct PageWalk: Sendable {
     /// Pages of one walk; a listing that goes on is broken.
     static let pagesMax = 10_000_000
 
-    let clock: TargetClock
+    let clock: StoreClock
 
     /// Works until there is no page more, resting as long as each took, at most a second.
     ///

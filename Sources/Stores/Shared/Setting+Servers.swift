@@ -15,7 +15,7 @@ extension Setting {
 
     /// `timeout` of one call over HTTP, 30 s by default.
     static let callTimeout = Setting(
-        .target,
+        .store,
         "timeout",
         .duration(.seconds(1) ... .seconds(300)),
         .defaultsTo(.duration(.seconds(30))),
@@ -25,7 +25,7 @@ extension Setting {
     /// The access key of Amazon's services; the examples of its credentials begin with the prefix.
     static func accessKey(examples prefix: String) -> [Setting] {
         Setting.keys(
-            .target,
+            .store,
             isOutsidePlans: true,
             (
                 "access_key_id", .text(.clientID),

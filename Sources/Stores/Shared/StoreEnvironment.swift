@@ -4,28 +4,28 @@ import Lifecycle
 
 /// What a store is opened with, besides its settings.
 package struct StoreEnvironment: Sendable {
-    package let target: TargetConfiguration
+    package let store: StoreConfiguration
     package let adapters: AdapterEnvironment
     package let hasher: any KeyedHasher
-    /// What other targets do in the same database.
+    /// What other stores do in the same database.
     package let neighbours: SchemaClaims
     package var notes: (any NoteStore)?
 
     package init(
-        target: TargetConfiguration,
+        store: StoreConfiguration,
         adapters: AdapterEnvironment,
         hasher: any KeyedHasher,
         neighbours: SchemaClaims
     ) {
-        self.target = target
+        self.store = store
         self.adapters = adapters
         self.hasher = hasher
         self.neighbours = neighbours
     }
 
-    var name: TargetName { target.name }
-    var owner: RemoteOwner { .target(name) }
-    var clock: TargetClock { .system(wall: adapters.now) }
+    var name: StoreName { store.name }
+    var owner: RemoteOwner { .store(name) }
+    var clock: StoreClock { .system(wall: adapters.now) }
 
     func line(_ credential: String) throws -> Secret { try adapters.line(credential, of: owner) }
 }
@@ -35,8 +35,8 @@ package struct StoreSetupError: Error, Sendable, CustomStringConvertible {
     /// One line.
     package let description: String
 
-    init(_ name: TargetName, _ cause: String) {
-        description = "cannot use target '\(name)': \(cause)"
+    init(_ name: StoreName, _ cause: String) {
+        description = "cannot use store '\(name)': \(cause)"
     }
 
     init(_ description: String) { self.description = description }

@@ -6,7 +6,7 @@ package import Settings
 ///
 /// Everything that is specific to a kind is in its folder; `Kinds` in `Daemon` lists the kinds.
 package protocol StoreKind: SectionKind, Hashable {
-    associatedtype Target: PurgeTarget
+    associatedtype Store: PurgeStore
 
     static var traits: StoreTraits { get }
     /// What the store leaves alone because it is newer than a request.
@@ -15,16 +15,16 @@ package protocol StoreKind: SectionKind, Hashable {
     /// Reads a section; reports what no single key can tell.
     init(_ section: inout SettingsSection, _ problems: inout SectionProblems)
 
-    /// Makes the target.
+    /// Makes the store.
     ///
     /// - Throws: Why the store cannot be set up, in one line; ``MalformedTemplate`` or
     ///   ``HTTP/SetupError`` for what only another configuration mends.
-    func open(_ environment: StoreEnvironment) async throws -> Target
+    func open(_ environment: StoreEnvironment) async throws -> Store
 }
 
 extension StoreKind {
-    /// Whether its targets can be searched for unmapped data.
-    package var isSearchable: Bool { Target.self is any CoverageSearching.Type }
+    /// Whether its stores can be searched for unmapped data.
+    package var isSearchable: Bool { Store.self is any CoverageSearching.Type }
 }
 
 /// A kind of store of which a drill can use a copy.
@@ -54,9 +54,9 @@ package struct StoreTraits: Hashable, Sendable {
     package var isDatedByRestoration = false
     /// The files that hold deleted data for a while, and until when; `nil` for none.
     package var residualCopies: String?
-    /// Every sentence about copies that its targets put into a receipt.
+    /// Every sentence about copies that its stores put into a receipt.
     package var residualPhrases: [ResidualPhrase] = []
-    /// A key that no two targets may have alike, unless they find its rows by different ids.
+    /// A key that no two stores may have alike, unless they find its rows by different ids.
     package var uniqueKey: String?
 }
 
@@ -91,7 +91,7 @@ package enum StoreCutoff: Hashable, Sendable {
 
 /// A store that keeps data in tables.
 package protocol TableKind: StoreKind {
-    /// The rules of its tables and the ids that its rows hold for other targets.
+    /// The rules of its tables and the ids that its rows hold for other stores.
     var claims: SchemaClaims { get }
     var naming: TableNaming { get }
 

@@ -11,15 +11,15 @@ package struct WebhookKind: DelegatedKind {
 
     package static let settings: [Setting] = [
         Setting(
-            .target,
+            .store,
             "url",
             .text(.url),
             .required(example: .text("https://crm.example.com/erasure")),
             "Address of your service."
         ),
-        .messageKey(.target, example: "crm-webhook-secret").outsidePlans(),
-        .caFile(.target, example: "/etc/expunged/crm-ca.pem").outsidePlans(),
-        .privateAddresses(.target).outsidePlans(),
+        .messageKey(.store, example: "crm-webhook-secret").outsidePlans(),
+        .caFile(.store, example: "/etc/expunged/crm-ca.pem").outsidePlans(),
+        .privateAddresses(.store).outsidePlans(),
         .callTimeout,
     ]
 
@@ -43,7 +43,7 @@ package struct WebhookKind: DelegatedKind {
         timeout = section.duration("timeout")
     }
 
-    package func open(_ environment: StoreEnvironment) throws -> DelegatedTarget {
+    package func open(_ environment: StoreEnvironment) throws -> DelegatedStore {
         guard let signature = WebhookSignature(try environment.line(secretCredential)) else {
             throw StoreSetupError(
                 environment.name,
@@ -54,7 +54,7 @@ package struct WebhookKind: DelegatedKind {
         settings.allowsPrivateAddresses = allowsPrivateAddresses
         settings.timeoutTotal = timeout
         let adapters = environment.adapters
-        return DelegatedTarget(
+        return DelegatedStore(
             name: environment.name,
             delegate: try WebhookDelegate(
                 url: url,

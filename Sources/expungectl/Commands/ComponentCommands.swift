@@ -3,7 +3,7 @@ import Control
 import ControlClient
 import Lifecycle
 
-/// What the commands of providers and of targets have in common.
+/// What the commands of providers and of stores have in common.
 protocol Component: Sendable {
     static var noun: String { get }
     static var list: ControlCall<WireList<WireHealth>> { get }
@@ -29,21 +29,21 @@ struct Providers: AsyncParsableCommand, Component {
     }
 }
 
-struct Targets: AsyncParsableCommand, Component {
+struct Stores: AsyncParsableCommand, Component {
     static let configuration = CommandConfiguration(
-        abstract: "Show the targets, or pause, resume or check one, or suggest its rules.",
+        abstract: "Show the stores, or pause, resume or check one, or suggest its rules.",
         subcommands: [
             ComponentList<Self>.self, ComponentVerb<Self, PauseVerb>.self,
-            ComponentVerb<Self, ResumeVerb>.self, TargetCheck.self, TargetSuggest.self,
+            ComponentVerb<Self, ResumeVerb>.self, StoreCheck.self, StoreSuggest.self,
         ],
         defaultSubcommand: ComponentList<Self>.self
     )
-    static let noun = "target"
-    static let list = ControlCall.targets
-    static let completion = LiveValues.targets
+    static let noun = "store"
+    static let list = ControlCall.stores
+    static let completion = LiveValues.stores
 
     static func control(_ action: ComponentAction, _ name: String) -> ControlCall<WireHealth> {
-        .control(action, target: TargetName(name))
+        .control(action, store: StoreName(name))
     }
 }
 
@@ -95,20 +95,20 @@ struct ComponentVerb<Kind: Component, Verb: ComponentVerbKind>: AsyncParsableCom
     }
 }
 
-/// `targets check`: compares the configuration with the live stores, for people and for CI.
-struct TargetCheck: AsyncParsableCommand {
+/// `stores check`: compares the configuration with the live stores, for people and for CI.
+struct StoreCheck: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Check it now, and search for unmapped data.",
         discussion: """
-            The exit status is 1 if a target does not work as configured or has requests that \
+            The exit status is 1 if a store does not work as configured or has requests that \
             do not get on; else 14 if a table, column or folder looks like user data and has no \
             rule, or if a foreign key without a rule stops deletions; else 77 if a table could \
             not be read. Advice, such as a column without an index, leaves the exit status alone.
             """
     )
 
-    @Argument(help: "The target; without it, all.") var name: TargetName?
+    @Argument(help: "The store; without it, all.") var name: StoreName?
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
@@ -117,13 +117,13 @@ struct TargetCheck: AsyncParsableCommand {
                 if let name {
                     [name]
                 } else {
-                    try await client.call(.targets).items.map { TargetName($0.name) }
+                    try await client.call(.stores).items.map { StoreName($0.name) }
                 }
             let progress = Progress(global)
             var checked: [WireHealth] = []
             for name in names {
-                let found = try await progress.during("looking through target \(name)") {
-                    try await client.call(.control(.check, target: name))
+                let found = try await progress.during("looking through store \(name)") {
+                    try await client.call(.control(.check, store: name))
                 }
                 checked.append(found)
             }
@@ -144,18 +144,18 @@ struct TargetCheck: AsyncParsableCommand {
     }
 }
 
-struct TargetSuggest: AsyncParsableCommand {
+struct StoreSuggest: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "suggest",
-        abstract: "Write the rules of a target from its schema and sampled values.",
+        abstract: "Write the rules of a store from its schema and sampled values.",
         discussion: """
-            It prints a [[target]] section with a rule for each table that holds data of users. \
+            It prints a [[store]] section with a rule for each table that holds data of users. \
             Comments say what was found and what to decide. Nothing is changed. Only a database \
             with tables has a schema.
             """
     )
 
-    @Argument(help: "The target.", completion: LiveValues.targets) var name: TargetName
+    @Argument(help: "The store.", completion: LiveValues.stores) var name: StoreName
     @Option(help: "The table of users and its column with the user id, such as users.id.")
     var userTable: String?
     @OptionGroup var global: GlobalOptions
@@ -163,7 +163,7 @@ struct TargetSuggest: AsyncParsableCommand {
     func run() async throws {
         let input = SuggestInput(userTable: userTable)
         let suggestion = try await Progress(global).during("reading the schema and some rows") {
-            try await global.call(.suggest(input, target: name))
+            try await global.call(.suggest(input, store: name))
         }
         var text = suggestion.configuration
         if text.hasSuffix("\n") { text.removeLast() }

@@ -5,15 +5,15 @@ import Lifecycle
 
 struct Hold: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Stop a request, everything of a user, or the purge of a target, until released."
+        abstract: "Stop a request, everything of a user, or the purge of a store, until released."
     )
 
     @Argument(help: RequestReference.help, completion: LiveValues.hold) var id: RequestReference?
     @Option(help: "A user (- to read the id) instead of a request: a legal hold.")
     var user: UserID?
-    @Option(help: "A target: nothing is purged from it; the rest continues.")
-    var target: TargetName?
-    @Option(help: "With --target: only rows of this table that match every --where.")
+    @Option(help: "A store: nothing is purged from it; the rest continues.")
+    var store: StoreName?
+    @Option(help: "With --store: only rows of this table that match every --where.")
     var table: String?
     @Option(
         name: .customLong("where"),
@@ -23,17 +23,17 @@ struct Hold: AsyncParsableCommand {
         )
     )
     var conditions: [String] = []
-    @Option(help: "With --target: the name of the hold (default: TARGET[.TABLE]).")
+    @Option(help: "With --store: the name of the hold (default: STORE[.TABLE]).")
     var name: NameArgument?
     @Option(help: "The reason; no personal data.") var reason: String?
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        guard [id != nil, user != nil, target != nil].count(where: { $0 }) == 1 else {
-            throw ValidationError("name either a request, a --user or a --target")
+        guard [id != nil, user != nil, store != nil].count(where: { $0 }) == 1 else {
+            throw ValidationError("name either a request, a --user or a --store")
         }
-        guard target != nil || table == nil && conditions.isEmpty && name == nil else {
-            throw ValidationError("--table, --where and --name go with --target")
+        guard store != nil || table == nil && conditions.isEmpty && name == nil else {
+            throw ValidationError("--table, --where and --name go with --store")
         }
         guard (table == nil) == conditions.isEmpty else {
             throw ValidationError("--table and --where go together")
@@ -41,7 +41,7 @@ struct Hold: AsyncParsableCommand {
         if let table, HoldInput.filter(of: table, conditions) == nil {
             throw ValidationError("--where takes COLUMN=VALUE, at most 32 of them")
         }
-        if target != nil { _ = try holdName() }
+        if store != nil { _ = try holdName() }
     }
 
     func run() async throws {
@@ -51,15 +51,15 @@ struct Hold: AsyncParsableCommand {
             try await global.show(.holdUser(user, reason: reason)) {
                 "held as \($0.name), \($0.requestIDs.count) open requests stopped"
             }
-        } else if let target {
+        } else if let store {
             let rows = table.flatMap { HoldInput.filter(of: $0, conditions) }
-            let input = HoldInput(target: target, rows: rows, reason: reason)
+            let input = HoldInput(store: store, rows: rows, reason: reason)
             try await global.show(.placeHold(try holdName(), input)) { Holds.table([$0]) }
         }
     }
 
     private func holdName() throws -> String {
-        let made = [target?.rawValue, table].compactMap(\.self).joined(separator: ".")
+        let made = [store?.rawValue, table].compactMap(\.self).joined(separator: ".")
         guard let name = name?.name ?? PathText.componentName(made) else {
             throw ValidationError("'\(Table.harmless(made))' is no name; give one with --name")
         }
@@ -69,12 +69,12 @@ struct Hold: AsyncParsableCommand {
 
 struct Release: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Lift the hold on a request, a user or a target."
+        abstract: "Lift the hold on a request, a user or a store."
     )
 
     @Argument(help: RequestReference.help, completion: LiveValues.release) var id: RequestReference?
     @Option(help: "A user (- to read the id) instead of a request.") var user: UserID?
-    @Option(help: "A hold on a target or user, by its name.", completion: LiveValues.holds)
+    @Option(help: "A hold on a store or user, by its name.", completion: LiveValues.holds)
     var hold: NameArgument?
     @OptionGroup var global: GlobalOptions
 
@@ -97,7 +97,7 @@ struct Release: AsyncParsableCommand {
 
 struct Holds: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List the holds on targets and users, oldest first."
+        abstract: "List the holds on stores and users, oldest first."
     )
 
     @OptionGroup var global: GlobalOptions
@@ -110,11 +110,11 @@ struct Holds: AsyncParsableCommand {
     }
 
     static func table(_ items: [WireHold]) -> String {
-        var table = Table("NAME", "TARGET", "ROWS", "SINCE", "BY UID", "REASON")
+        var table = Table("NAME", "STORE", "ROWS", "SINCE", "BY UID", "REASON")
         for item in items {
             let rows = item.table.map { "\($0) where " + item.conditions.joined(separator: ", ") }
             table.add([
-                item.name, item.target, rows ?? (item.target == nil ? "all of one user" : "all"),
+                item.name, item.store, rows ?? (item.store == nil ? "all of one user" : "all"),
                 item.since.rfc3339, item.uid.map { "\($0)" }, item.reason,
             ])
         }

@@ -9,7 +9,7 @@ struct Replay: AsyncParsableCommand {
         discussion: """
             Waits for the end, across restarts of the service. --since is the time of the restored \
             backup, or earlier; the service repeats erasures since then. A file for --since-file \
-            has a line per backup: its time, the target if only one was restored, and the time \
+            has a line per backup: its time, the store if only one was restored, and the time \
             for --restored-at.
             """,
         subcommands: [Run.self, Status.self],
@@ -23,16 +23,16 @@ struct Replay: AsyncParsableCommand {
 
         @Option(help: "The time of the backup, such as 2026-11-21T08:00:00Z.")
         var since: String?
-        @Option(help: "A file with such times and targets.", completion: .file())
+        @Option(help: "A file with such times and stores.", completion: .file())
         var sinceFile: String?
-        @Option(help: "Only this target.") var target: TargetName?
+        @Option(help: "Only this store.") var store: StoreName?
         @Flag(help: "Only count; with --copy, erase in that copy.") var drill = false
         @Option(
-            help: "With --drill and --target: a copy of the store, as a path, database or bucket.",
+            help: "With --drill and --store: a copy of the store, as a path, database or bucket.",
             completion: .file()
         )
         var copy: String?
-        @Option(help: "With --target: the end of the restoration; see expungectl(1).")
+        @Option(help: "With --store: the end of the restoration; see expungectl(1).")
         var restoredAt: String?
         @OptionGroup var global: GlobalOptions
 
@@ -40,18 +40,18 @@ struct Replay: AsyncParsableCommand {
             guard (since == nil) != (sinceFile == nil) else {
                 throw ValidationError("one of --since and --since-file is needed")
             }
-            guard sinceFile == nil || target == nil && restoredAt == nil && copy == nil else {
-                throw ValidationError("a file for --since-file names its targets itself")
+            guard sinceFile == nil || store == nil && restoredAt == nil && copy == nil else {
+                throw ValidationError("a file for --since-file names its stores itself")
             }
-            guard copy == nil || drill && target != nil else {
-                throw ValidationError("--copy goes with --drill and --target")
+            guard copy == nil || drill && store != nil else {
+                throw ValidationError("--copy goes with --drill and --store")
             }
         }
 
         private func restoration() throws -> WallTime? {
             guard let restoredAt else { return nil }
-            guard target != nil, let time = WallTime(rfc3339: restoredAt) else {
-                throw ValidationError("--restored-at takes a time and goes with --target")
+            guard store != nil, let time = WallTime(rfc3339: restoredAt) else {
+                throw ValidationError("--restored-at takes a time and goes with --store")
             }
             return time
         }
@@ -74,7 +74,7 @@ struct Replay: AsyncParsableCommand {
             guard let time = since.flatMap({ WallTime(rfc3339: $0) }) else {
                 throw ValidationError("--since must be such as 2026-11-21T08:00:00Z")
             }
-            var order = ReplayTerms(since: time, target: target)
+            var order = ReplayTerms(since: time, store: store)
             order.restoredAt = try restoration()
             order.copy = copy
             return [order]
@@ -118,8 +118,8 @@ struct Replay: AsyncParsableCommand {
 
 enum ReplayReport {
     static func progress(_ replay: WireReplay) -> String {
-        let targets = replay.targets.map { "\($0.name): \($0.found) found, \($0.erased) erased" }
-        return (["\(replay.tombstones) tombstones"] + targets).joined(separator: "; ")
+        let stores = replay.stores.map { "\($0.name): \($0.found) found, \($0.erased) erased" }
+        return (["\(replay.tombstones) tombstones"] + stores).joined(separator: "; ")
     }
 
     static func text(_ replay: WireReplay) -> String {
@@ -127,22 +127,22 @@ enum ReplayReport {
         if let since = replay.since { facts.add("since", since.rfc3339) }
         facts.add("tombstones", "\(replay.tombstones)")
         facts.add("reopened", "\(replay.reopened)")
-        guard !replay.targets.isEmpty else { return facts.text }
-        var targets = Table("TARGET", "FOUND", "ERASED", "ROWS", "LEFT", "CAUSE")
-        for target in replay.targets {
-            targets.add([
-                "\(target.name)", "\(target.found)", "\(target.erased)", "\(target.rows)",
-                "\(target.newer)",
-                [target.error, target.detail].compactMap(\.self).joined(separator: ": "),
+        guard !replay.stores.isEmpty else { return facts.text }
+        var stores = Table("STORE", "FOUND", "ERASED", "ROWS", "LEFT", "CAUSE")
+        for store in replay.stores {
+            stores.add([
+                "\(store.name)", "\(store.found)", "\(store.erased)", "\(store.rows)",
+                "\(store.newer)",
+                [store.error, store.detail].compactMap(\.self).joined(separator: ": "),
             ])
         }
-        return facts.text + "\n" + targets.text
+        return facts.text + "\n" + stores.text
     }
 }
 
-/// What was restored, a line each: `SINCE [TARGET [RESTORED-AT]]`.
+/// What was restored, a line each: `SINCE [STORE [RESTORED-AT]]`.
 ///
-/// Without a target all of them are meant. Empty lines and those that begin with `#` say nothing.
+/// Without a store all of them are meant. Empty lines and those that begin with `#` say nothing.
 struct ReplayFile {
     /// In the order of the file; at least one.
     let orders: [ReplayTerms]
@@ -158,7 +158,7 @@ struct ReplayFile {
             guard let order = Self.order(words) else {
                 throw ValidationError(
                     "line \(index + 1) of the file must be a time such as 2026-11-21T08:00:00Z,"
-                        + " then, if not all is meant, a target, then, if that one dates what it"
+                        + " then, if not all is meant, a store, then, if that one dates what it"
                         + " has by the restoration, the time of its end"
                 )
             }
@@ -172,9 +172,9 @@ struct ReplayFile {
 
     private static func order(_ words: [String]) -> ReplayTerms? {
         guard words.count <= 3, let since = WallTime(rfc3339: words[0]) else { return nil }
-        let target = words.count > 1 ? TargetName(argument: words[1]) : nil
-        guard words.count == 1 || target != nil else { return nil }
-        var order = ReplayTerms(since: since, target: target)
+        let store = words.count > 1 ? StoreName(argument: words[1]) : nil
+        guard words.count == 1 || store != nil else { return nil }
+        var order = ReplayTerms(since: since, store: store)
         if words.count > 2 {
             guard let time = WallTime(rfc3339: words[2]) else { return nil }
             order.restoredAt = time

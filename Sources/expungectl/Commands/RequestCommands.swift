@@ -211,7 +211,7 @@ struct Events: AsyncParsableCommand {
     private static func line(_ event: WireEvent) -> String {
         let parts = [
             event.at.rfc3339, event.kind.description, event.requestID?.description, event.step,
-            event.provider, event.target, event.state, event.detail,
+            event.provider, event.store, event.state, event.detail,
             event.verdict?.description, event.attempt.map { "attempt \($0)" },
         ]
         return Table.harmless(parts.compactMap { $0 }.joined(separator: "  "))

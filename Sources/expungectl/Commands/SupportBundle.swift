@@ -74,7 +74,7 @@ struct SupportBundle: AsyncParsableCommand {
         case .settings: Config.text(try await global.call(.settings(.shareable)))
         case .status: try Self.json(try await global.call(.status))
         case .providers: try Self.json(try await global.call(.providers))
-        case .targets: try Self.json(try await global.call(.targets))
+        case .stores: try Self.json(try await global.call(.stores))
         case .ledger: try Self.json(try await global.call(.ledger))
         }
     }
@@ -122,7 +122,7 @@ enum BundleFile: String, CaseIterable {
     case settings = "settings.toml"
     case status = "status.json"
     case providers = "providers.json"
-    case targets = "targets.json"
+    case stores = "stores.json"
     case ledger = "ledger.json"
     case metrics = "metrics.txt"
     case journal = "journal.txt"
@@ -150,7 +150,7 @@ enum BundleFile: String, CaseIterable {
         case .machine: "kernel, operating system and systemd"
         case .settings: "the configuration in force"
         case .status: "the state of the service, with its alarms"
-        case .providers, .targets: "their health, without findings"
+        case .providers, .stores: "their health, without findings"
         case .ledger: "key, size and last checkpoint"
         case .metrics: "metrics; expunged_build_info has the versions of service and libraries"
         case .journal: "the last day of the installed unit"
@@ -167,7 +167,7 @@ enum BundleFile: String, CaseIterable {
             "exec 2>&1; timeout 60 journalctl --no-pager --no-hostname --since=-24h --lines=50000"
                 + " --output=short-iso _SYSTEMD_UNIT=expunged.service \(Self.matches)"
                 + " + _PID=1 UNIT=expunged.service"
-        case .settings, .status, .providers, .targets, .ledger, .metrics: ""
+        case .settings, .status, .providers, .stores, .ledger, .metrics: ""
         }
     }
 }

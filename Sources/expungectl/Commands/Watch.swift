@@ -7,7 +7,7 @@ import Lifecycle
 
 struct Watch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show the service, its requests, providers and targets live, until Ctrl-C.",
+        abstract: "Show the service, its requests, providers and stores live, until Ctrl-C.",
         discussion: "Colors only on a terminal; the variable NO_COLOR turns them off."
     )
 
@@ -52,7 +52,7 @@ struct Watch: AsyncParsableCommand {
             at: LocalTime.now,
             status: try await client.call(.status),
             providers: try await client.call(.providers).items,
-            targets: try await client.call(.targets).items,
+            stores: try await client.call(.stores).items,
             requests: try await client.call(.list(WireRequestFilter(limit: 8))).items
         )
     }
@@ -85,7 +85,7 @@ struct WatchFrame: Sendable {
     let at: WallTime
     let status: WireStatus
     let providers: [WireHealth]
-    let targets: [WireHealth]
+    let stores: [WireHealth]
     let requests: [WireRequest]
 
     func lines(since earlier: WatchFrame?) -> [String] {
@@ -103,7 +103,7 @@ struct WatchFrame: Sendable {
         if status.isIntakePaused { lines.append(fact("intake", "paused")) }
         if status.isVaultSealed { lines.append(fact("vault", "sealed")) }
         lines = lines.map { Table.clip(Table.harmless($0), to: Self.columnCount) }
-        for (noun, items) in [("PROVIDER", providers), ("TARGET", targets)] where !items.isEmpty {
+        for (noun, items) in [("PROVIDER", providers), ("STORE", stores)] where !items.isEmpty {
             lines += ["", health(noun, items)]
         }
         if !requests.isEmpty { lines += ["", RequestReport.list(requests, within: 80)] }

@@ -75,7 +75,7 @@ enum MonthReport {
         guard !report.kept.isEmpty else { return ReportText.nothingKept }
         var table = Table("KEPT IN", "CONTENT", "DELETIONS", "COUNT", "WHY")
         for row in report.kept {
-            table.add(row.target, row.table, "\(row.requests)", "\(row.rows)", row.reason)
+            table.add(row.store, row.table, "\(row.requests)", "\(row.rows)", row.reason)
         }
         return table.text
     }
@@ -85,15 +85,15 @@ enum MonthReport {
         var table = Table("COPIES IN", "DELETIONS", "UNTIL", "WHAT")
         for row in report.copies {
             let until = row.isEndKnown ? row.until.map { day($0, zone) } : "unknown"
-            table.add(row.target, "\(row.requests)", until, row.what)
+            table.add(row.store, "\(row.requests)", until, row.what)
         }
         return table.text
     }
 
     private static func holds(_ holds: WireReportHolds, _ zone: TimeZoneRules) -> String {
-        guard !holds.targets.isEmpty || holds.users > 0 else { return ReportText.noHold }
+        guard !holds.stores.isEmpty || holds.users > 0 else { return ReportText.noHold }
         var table = Table("HOLDS NOW", "COUNT", "SINCE")
-        for row in holds.targets { table.add(row.target, "\(row.count)", day(row.since, zone)) }
+        for row in holds.stores { table.add(row.store, "\(row.count)", day(row.since, zone)) }
         if holds.users > 0 { table.add("users", "\(holds.users)", nil) }
         return table.text
     }
@@ -191,14 +191,14 @@ struct ReportCSV {
 
     private var left: [[String]] {
         report.kept.flatMap { row in
-            let item = row.table.isEmpty ? row.target : "\(row.target) \(row.table)"
+            let item = row.table.isEmpty ? row.store : "\(row.store) \(row.table)"
             return [
                 ["kept", item, "\(row.reason): deletions", "\(row.requests)"],
                 ["kept", item, "\(row.reason): rows", "\(row.rows)"],
             ]
         }
-            + report.copies.map { ["copies", $0.target, $0.what, "\($0.requests)"] }
-            + report.holds.targets.map { ["holds", $0.target, "holds", "\($0.count)"] }
+            + report.copies.map { ["copies", $0.store, $0.what, "\($0.requests)"] }
+            + report.holds.stores.map { ["holds", $0.store, "holds", "\($0.count)"] }
             + [["holds", "", "users", "\(report.holds.users)"]]
             + report.recipients.map {
                 ["recipients", $0.name, $0.purpose ?? "", $0.contact ?? ""]

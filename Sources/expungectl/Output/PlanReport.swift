@@ -6,8 +6,8 @@ enum PlanReport {
         var facts = Table("plan", plan.hash)
         if let id = plan.requestID { facts.add("request", id.description) }
         facts.add("approval", approval(plan))
-        var parts = [facts.text, identities(plan), targets(plan)]
-        if plan.targets.contains(where: { !$0.rules.isEmpty }) { parts.append(rules(plan)) }
+        var parts = [facts.text, identities(plan), stores(plan)]
+        if plan.stores.contains(where: { !$0.rules.isEmpty }) { parts.append(rules(plan)) }
         if !plan.changes.isEmpty { parts.append(changes(plan.changes)) }
         return parts.joined(separator: "\n\n")
     }
@@ -32,37 +32,37 @@ enum PlanReport {
         return table.text
     }
 
-    private static func targets(_ plan: WirePlan) -> String {
-        guard !plan.targets.isEmpty else { return "no target is configured: nothing to erase" }
-        let masks = plan.targets.flatMap { target in target.items.map { columns($0, target) } }
+    private static func stores(_ plan: WirePlan) -> String {
+        guard !plan.stores.isEmpty else { return "no store is configured: nothing to erase" }
+        let masks = plan.stores.flatMap { store in store.items.map { columns($0, store) } }
         let hasMasks = masks.contains { $0 != nil }
         var table = Table(
-            ["TARGET", "ITEM", "ACTION", "COUNT", "NEWER", "UNDATED", "KEPT BECAUSE"]
+            ["STORE", "ITEM", "ACTION", "COUNT", "NEWER", "UNDATED", "KEPT BECAUSE"]
                 + (hasMasks ? ["COLUMNS"] : [])
         )
-        for target in plan.targets {
-            if !target.isKnown {
-                let cells: [String?] = [target.name, nil, nil, "unknown", nil, nil, nil]
+        for store in plan.stores {
+            if !store.isKnown {
+                let cells: [String?] = [store.name, nil, nil, "unknown", nil, nil, nil]
                 table.add(cells + (hasMasks ? [nil] : []))
             }
-            for item in target.items {
+            for item in store.items {
                 let cells: [String?] = [
-                    target.name, item.name, item.action,
+                    store.name, item.name, item.action,
                     item.isBounded ? "\(item.count) or more" : "\(item.count)",
                     "\(item.newer)", item.hasNoTimestamps ? "all, no cutoff" : "\(item.undated)",
                     item.reason,
                 ]
-                table.add(cells + (hasMasks ? [columns(item, target)] : []))
+                table.add(cells + (hasMasks ? [columns(item, store)] : []))
             }
         }
         return table.text
     }
 
     /// What is set in an anonymized table, such as `email: hash, name: null`.
-    private static func columns(_ item: WirePlanItem, _ target: WirePlanTarget) -> String? {
+    private static func columns(_ item: WirePlanItem, _ store: WirePlanStore) -> String? {
         guard item.action == PlanItem.Action.anonymize.rawValue else { return nil }
         let name = item.name.lowercased()
-        let columns = target.rules.compactMap { rule -> String? in
+        let columns = store.rules.compactMap { rule -> String? in
             // Such as `table users (id) set email`.
             guard rule.key.hasPrefix("table "), let set = rule.key.firstRange(of: ") set "),
                 let column = rule.key[..<set.lowerBound].firstRange(of: " (")
@@ -76,9 +76,9 @@ enum PlanReport {
     }
 
     private static func rules(_ plan: WirePlan) -> String {
-        var table = Table("TARGET", "RULE", "SETTINGS")
-        for target in plan.targets {
-            for rule in target.rules { table.add(target.name, rule.key, rule.value) }
+        var table = Table("STORE", "RULE", "SETTINGS")
+        for store in plan.stores {
+            for rule in store.rules { table.add(store.name, rule.key, rule.value) }
         }
         return table.text
     }
@@ -87,7 +87,7 @@ enum PlanReport {
         var table = Table("CHANGE", "WHERE", "ITEM", "ACTION", "WAS", "NOW")
         for change in changes {
             table.add([
-                change.kind.description, change.target ?? change.provider,
+                change.kind.description, change.store ?? change.provider,
                 change.rule ?? change.name, change.action,
                 change.ruleWas ?? change.was.map { "\($0)" },
                 change.ruleNow ?? change.now.map { "\($0)" },

@@ -78,7 +78,7 @@ struct ReceiptPage {
     /// The service's own summary in English, the same facts elsewhere, and what copies are left.
     private var summary: String {
         var sentences = language == .english ? [field("summary", of: receipt)] : ownSummary
-        if receipt["kind"] != "revoke_tokens", !items("targets").isEmpty {
+        if receipt["kind"] != "revoke_tokens", !items("stores").isEmpty {
             let end = receipt["erasure_horizon"]
             sentences.append(end.map { phrase(.copiesUntil, time($0)) } ?? phrase(.copiesUnknown))
         }
@@ -89,7 +89,7 @@ struct ReceiptPage {
 
     private var ownSummary: [String] {
         let isDeletion = receipt["kind"] != "revoke_tokens"
-        let stores = items("targets")
+        let stores = items("stores")
         let erased = stores.filter {
             $0["not_looked_for"] == nil && $0["accepted_until"] == nil && !isNewerOnly($0)
         }
@@ -119,7 +119,7 @@ struct ReceiptPage {
 
     /// A store, with the places in it that the phrase is about.
     private func place(of store: JSONValue, _ phrase: ReceiptPhrase) -> String {
-        let name = field("target", of: store)
+        let name = field("store", of: store)
         let found =
             switch phrase {
             case .notSearched: unsearched(in: store)
@@ -140,7 +140,7 @@ struct ReceiptPage {
     private func places(_ member: String, in store: JSONValue) -> [String] {
         let names = array(store[member]).map(text)
         guard let more = store[member + "_more"], more != 0 else { return names }
-        return names + ["+\(text(more)) (expungectl targets check)"]
+        return names + ["+\(text(more)) (expungectl stores check)"]
     }
 
     private func isUnexamined(_ store: JSONValue) -> Bool {
@@ -216,12 +216,12 @@ struct ReceiptPage {
 
     private var erased: String {
         var rows: [[String]] = []
-        for store in items("targets") {
+        for store in items("stores") {
             let isExamined = places("unexamined", in: store).isEmpty
             let parts = isSearchedInPart(store) ? [ReceiptPhrase.notSearched] : []
             for part in parts + (isExamined ? [] : [.notExamined]) {
                 rows.append([
-                    field("target", of: store),
+                    field("store", of: store),
                     "<span class=\"no\">\(phrase(part, place(of: store, part)))</span>",
                     "", "", part == .notSearched ? phrase(.notVerified) : "",
                 ])
@@ -239,7 +239,7 @@ struct ReceiptPage {
                 let count = field("rows", of: entry)
                 let isAtLeast = store["counts"] == "at_least"
                 rows.append([
-                    field("target", of: store), field("table", of: entry), phrase(action),
+                    field("store", of: store), field("table", of: entry), phrase(action),
                     isAtLeast ? phrase(.atLeast, count) : count, when,
                 ])
             }
@@ -260,7 +260,7 @@ struct ReceiptPage {
         let rows = notErased.map { item in
             let columns = array(item["columns"]).map(text).joined(separator: ", ")
             let content = field("table", of: item) + (columns.isEmpty ? "" : " (\(columns))")
-            return [field("target", of: item), content, field("rows", of: item), reason(item)]
+            return [field("store", of: item), content, field("rows", of: item), reason(item)]
         }
         let body =
             rows.isEmpty
@@ -296,13 +296,13 @@ struct ReceiptPage {
     }
 
     private var copies: String {
-        let rows = items("targets").map { store in
+        let rows = items("stores").map { store in
             let own = array(store["residual_copies"]).map { copy in
                 what(copy)
                     + (copy["until"].map { " (\(phrase(.until, time($0))))" } ?? "")
             }
             return [
-                field("target", of: store),
+                field("store", of: store),
                 store["backups_kept_until"].map { phrase(.until, time($0)) } ?? "–",
                 own.isEmpty ? phrase(.noCopies) : own.joined(separator: "<br>"),
                 store["erasure_horizon"].map { time($0) } ?? phrase(.unknown),
@@ -327,7 +327,7 @@ struct ReceiptPage {
         let rows = items("rechecks").map { recheck -> [String] in
             let outcome = field("outcome", of: recheck)
             let found = array(recheck["found"]).map {
-                "\(field("target", of: $0)): \(field("rows", of: $0))"
+                "\(field("store", of: $0)): \(field("rows", of: $0))"
             }
             let text = Self.outcomes[outcome].map { phrase($0) } ?? outcome
             return [

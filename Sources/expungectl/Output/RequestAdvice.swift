@@ -107,7 +107,7 @@ struct RequestAdvice {
         case .unknownProvider:
             "a provider that the configuration lacks (\(unknownProviders)): put its section back,"
                 + " then: expungectl reload; or: expungectl abandon \(id) --reason TEXT"
-        case .targetPaused: "a store that is paused; see: expungectl targets"
+        case .storePaused: "a store that is paused; see: expungectl stores"
         case .vaultSealed: "the vault key; see: expungectl vault"
         case .onHold where request.heldBy == nil:
             "the end of a hold that only operators see; or the state is old or damaged: expungectl"
@@ -137,10 +137,10 @@ struct RequestAdvice {
         (request.heldBy ?? []).map { hold in
             let reason = hold.reason.map { ": \($0)" } ?? ""
             let text =
-                switch (hold.name, hold.target) {
+                switch (hold.name, hold.store) {
                 case (nil, _): "request" + reason
                 case (let name?, nil): "user \(name)" + reason
-                case (let name?, let target?): "target \(target): \(name)"
+                case (let name?, let store?): "store \(store): \(name)"
                 }
             let command = hold.name.map { "--hold \($0)" } ?? "\(request.id)"
             return "held by: \(text); release with: expungectl release \(command)"
@@ -160,10 +160,10 @@ struct RequestAdvice {
             }
             let next = shown(step.retryAt).map { ", again \(LocalTime.distant($0))" } ?? ""
             let found: [String]
-            if request.blockedBy?.contains(WireBlock(target: name, error: error)) == true {
+            if request.blockedBy?.contains(WireBlock(store: name, error: error)) == true {
                 let obstacle = step.obstacle.map { ": \($0)" } ?? ""
                 let kind = Obstacle.Kind(rawValue: error)
-                let remedy = kind.map(Self.remedy) ?? "see expungectl targets check \(name)"
+                let remedy = kind.map(Self.remedy) ?? "see expungectl stores check \(name)"
                 var end = kind == .locked ? "" : "; then: expungectl retry \(request.id)"
                 if kind == .spelling {
                     end +=
@@ -207,7 +207,7 @@ struct RequestAdvice {
     }
 
     private static func place(of step: WireStep) -> (name: String, noun: String)? {
-        if let target = step.target { return (target, "targets") }
+        if let store = step.store { return (store, "stores") }
         return step.provider.map { ($0, "providers") }
     }
 

@@ -48,8 +48,8 @@ ELSEWHERE = (
     ("docs/man/expungectl.1", "expungectl reauthorize", "the scenario fresh-sign-in: it needs a user who signs in"),
     ("docs/guides/notifications.md", "expungectl notification", "Tests/Control/CommandSessionTests.swift: a signature of"
      " GitHub cannot stand on a page"),
-    ("docs/stores/postgresql.md", "expungectl targets", "the scenario stores checks each kind of database"),
-    ("docs/stores/mysql.md", "expungectl targets", "the scenario stores checks each kind of database"),
+    ("docs/stores/postgresql.md", "expungectl stores", "the scenario stores checks each kind of database"),
+    ("docs/stores/mysql.md", "expungectl stores", "the scenario stores checks each kind of database"),
     ("", "apt", "Tests/System/packages.py installs with apt; the network of a test has no mirror"),
     ("", "apt-get", "Tests/System/packages.py installs with apt; the network of a test has no mirror"),
     ("", "systemctl", "needs a systemd that has booted: Tests/System does so with the same units"),
@@ -61,16 +61,16 @@ STATUS = (
     ("expunged --check --json", 1, "it finds that no web service is at the subscriber's address"),
 )
 
-TARGETS = """
-[[target.table]]
+STORES = """
+[[store.table]]
 table = "comments"
 column = "user_id"
 action = "delete"
-[[target.table]]
+[[store.table]]
 table = "users"
 column = "id"
 action = "delete"
-[[target]]
+[[store]]
 name = "uploads"
 kind = "files"
 root = "/srv/app/uploads"
@@ -201,7 +201,7 @@ class Place(Stage):
         with open(self.path("app/uploads/.expunged-root"), "w") as file:
             file.write("uploads\n")
         with open(self.path("expunged.toml"), "a") as file:
-            file.write(TARGETS.replace("/srv/app", self.path("app")))
+            file.write(STORES.replace("/srv/app", self.path("app")))
         for name in os.listdir(self.path("credentials")):
             self.image.host("cp", "-p", self.path(f"credentials/{name}"), f"{self.tree}/etc/expunged/credentials/")
         self.image.host("cp", self.path("expunged.toml"), f"{self.tree}/etc/expunged/")

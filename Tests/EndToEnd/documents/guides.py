@@ -23,18 +23,18 @@ FILLED = {
     "IDENTITY": "01a1fc8e-9f65-7bd1-bb0b-9b525af3dac8", "NAME.orders": "app-db.orders",
     "DIRECTORY": "/dev/null/bundle",
 }
-# What stands before sections of a target.
-TARGET = """[[target]]
+# What stands before sections of a store.
+STORE = """[[store]]
 name = "app-db"
 kind = "sqlite"
 path = "/srv/app/app.db"
 """
-# What a target with another id is keyed by.
-KEYED = TARGET + """[[target.table]]
+# What a store with another id is keyed by.
+KEYED = STORE + """[[store.table]]
 table = "accounts"
 column = "user_id"
 action = "delete"
-[[target.key]]
+[[store.key]]
 name = "stripe-customer"
 table = "accounts"
 column = "user_id"
@@ -86,8 +86,8 @@ def configurations(checks, name, text, place):
 
 
 def before(block):
-    if block.startswith("[[target."):
-        return TARGET
+    if block.startswith("[[store."):
+        return STORE
     return KEYED if 'keyed_by = "app-db.' in block and 'name = "app-db"' not in block else ""
 
 

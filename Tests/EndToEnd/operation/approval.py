@@ -17,16 +17,16 @@ CREATE INDEX notes_owner ON notes (owner);
 CREATE TABLE profiles (id INTEGER PRIMARY KEY, owner TEXT NOT NULL, email TEXT);
 CREATE INDEX profiles_owner ON profiles (owner);
 """
-TARGET = """
-[[target]]
+STORE = """
+[[store]]
 name = "people-db"
 kind = "sqlite"
 path = "{people}"
-[[target.table]]
+[[store.table]]
 table = "notes"
 column = "owner"
 action = "delete"
-[[target.table]]
+[[store.table]]
 table = "profiles"
 column = "owner"
 action = "anonymize"
@@ -61,7 +61,7 @@ def approved(checks, seed):
     user, token = stage.new_users(1)[0], stage.new_tokens(1)[0]
     stage.store(user, token)
     dry = json.loads(as_login(stage, FIRST, "plan", user, "--json").stdout)
-    counts = [item["count"] for target in dry["targets"] for item in target["items"]]
+    counts = [item["count"] for store in dry["stores"] for item in store["items"]]
     checks.equal("a dry run counts the user's rows", counts, [5])
     checks.equal("a dry run purges nothing", stage.rows_left()[user], 5)
 
@@ -96,15 +96,15 @@ def approved(checks, seed):
     checks.check("     the plan is the first one again",
                  comes_true(lambda: plan(stage, request)["hash"] == shown["hash"]))
 
-    # While the target is paused the application writes one more row.
-    stage.http("POST", "/v1/targets/app-db/pause")
+    # While the store is paused the application writes one more row.
+    stage.http("POST", "/v1/stores/app-db/pause")
     done = as_login(stage, SECOND, "approve", request, "--plan", shown["hash"])
     checks.check("another login approves", done.returncode == 0, done.stderr)
     checks.check("the token is revoked then",
                  comes_true(lambda: revocations(stage) > revoked), show(stage, request))
     with sqlite3.connect(stage.app, timeout=HANG_S) as app:
         app.execute("INSERT INTO posts (author_id, body) VALUES (?, 'late')", (user,))
-    stage.http("POST", "/v1/targets/app-db/resume")
+    stage.http("POST", "/v1/stores/app-db/resume")
     checks.check("a plan that changed asks again", waits(stage, request), show(stage, request))
     changed = plan(stage, request)
     difference = [(line["kind"], line["was"], line["now"]) for line in changed["changes"]]
@@ -126,7 +126,7 @@ def approved(checks, seed):
 
 def uncounted(checks, seed):
     """A store that cannot be counted holds up the plan, and an operator reads which one it is."""
-    stage = required(checks, seed, TARGET)
+    stage = required(checks, seed, STORE)
     people = stage.path("app/people.db")
     with sqlite3.connect(people) as database:
         database.executescript(PEOPLE)
@@ -137,13 +137,13 @@ def uncounted(checks, seed):
 
     def why():
         steps = [step for step in show(stage, request)["steps"] if step["kind"] == "plan"]
-        return [(step.get("target"), "last_error" in step) for step in steps]
+        return [(step.get("store"), "last_error" in step) for step in steps]
     checks.check("the plan names the store that cannot be counted",
                  comes_true(lambda: why() == [("people-db", True)]), show(stage, request))
     shown = stage.run("expungectl", "show", request).stdout
-    checks.check("     and how its cause is found", "people-db" in shown and "expungectl targets" in shown, shown)
+    checks.check("     and how its cause is found", "people-db" in shown and "expungectl stores" in shown, shown)
     os.rename(people + ".away", people)
-    as_login(stage, FIRST, "targets", "resume", "people-db")
+    as_login(stage, FIRST, "stores", "resume", "people-db")
     as_login(stage, FIRST, "retry", request)
     checks.check("     it is counted once the store is back", waits(stage, request), show(stage, request))
     stage.close()
@@ -182,8 +182,8 @@ def spooled(checks, seed):
 
 
 def waited(checks, seed):
-    """A target that had to wait is compared before its own purge, and so are the rules."""
-    stage = required(checks, seed, TARGET)
+    """A store that had to wait is compared before its own purge, and so are the rules."""
+    stage = required(checks, seed, STORE)
     with sqlite3.connect(stage.path("app/people.db")) as people:
         people.executescript(PEOPLE)
     stage.starts()
@@ -201,16 +201,16 @@ def held_for_long(checks, stage):
     shown = approves(checks, stage, request)
     checks.check("held: everything else is purged", comes_true(
         lambda: show(stage, request).get("detail") == "on_hold"), show(stage, request))
-    checks.equal("held: that target is not", (stage.rows_left().get(user, 0), left(stage, user)), (0, (3, "me")))
+    checks.equal("held: that store is not", (stage.rows_left().get(user, 0), left(stage, user)), (0, (3, "me")))
     stage.kill()
     people(stage, "INSERT INTO notes (owner, text) VALUES (?, 'late')", user)
     stage.starts()
     release(checks, stage)
     checks.check("held: a part that changed asks again, also after kill -9", waits(stage, request), show(stage, request))
     changed = plan(stage, request)
-    difference = [(line["target"], line["name"], line["was"], line["now"]) for line in changed["changes"]]
-    checks.equal("held: the difference is of that target alone", difference, [("people-db", "notes", 3, 4)])
-    counts = {item["name"]: item["count"] for target in changed["targets"] for item in target["items"]}
+    difference = [(line["store"], line["name"], line["was"], line["now"]) for line in changed["changes"]]
+    checks.equal("held: the difference is of that store alone", difference, [("people-db", "notes", 3, 4)])
+    counts = {item["name"]: item["count"] for store in changed["stores"] for item in store["items"]}
     checks.equal("held: what is purged already stands as it was approved", counts["posts"], 5)
     checks.equal("held: nothing of it is purged", left(stage, user), (4, "me"))
     late = stage.http("POST", f"/v1/requests/{request}/cancel")
@@ -237,7 +237,7 @@ def another_mask(checks, stage):
     release(checks, stage)
     checks.check("mask: another mask asks again", waits(stage, request), show(stage, request))
     changed = plan(stage, request)
-    difference = [(line["kind"], line["target"], line["rule"], line["rule_was"], line["rule_now"])
+    difference = [(line["kind"], line["store"], line["rule"], line["rule_was"], line["rule_now"])
                   for line in changed["changes"]]
     checks.equal("mask: the difference is shown", difference, [
         ("changed", "people-db", "table profiles (owner) set email", "strategy = \"null\"", "strategy = \"hash\"")])
@@ -287,8 +287,8 @@ def left(stage, user):
 
 
 def hold(checks, stage):
-    done = stage.run("expungectl", "hold", "--target", "people-db", "--reason", "case 7")
-    checks.check("the target is held", done.returncode == 0, done.stderr)
+    done = stage.run("expungectl", "hold", "--store", "people-db", "--reason", "case 7")
+    checks.check("the store is held", done.returncode == 0, done.stderr)
 
 
 def release(checks, stage):

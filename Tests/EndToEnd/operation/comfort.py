@@ -199,7 +199,7 @@ def progresses(checks, stage):
 
 
 def sentences(checks, stage):
-    for words in (("providers", "check", "apple"), ("targets", "check", "app-db")):
+    for words in (("providers", "check", "apple"), ("stores", "check", "app-db")):
         works = stage.run("expungectl", *words)
         checks.check(f"{' '.join(words)} says in a sentence that it works", works.returncode == 0
                      and works.stdout.startswith(f"'{words[2]}' works: "), works.stdout)

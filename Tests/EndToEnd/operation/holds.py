@@ -22,22 +22,22 @@ NOTES = """
 CREATE TABLE notes (id INTEGER PRIMARY KEY, owner TEXT NOT NULL, text TEXT);
 CREATE INDEX notes_owner ON notes (owner);
 """
-TARGETS = """
-[[target.table]]
+STORES = """
+[[store.table]]
 table = "orders"
 column = "buyer"
 action = "delete"
-[[target]]
+[[store]]
 name = "notes-db"
 kind = "sqlite"
 path = "{notes}"
-[[target.table]]
+[[store.table]]
 table = "notes"
 column = "owner"
 action = "delete"
 """
 AUDIT = """
-[[target.table]]
+[[store.table]]
 table = "audit"
 column = "actor_user_id"
 action = "delete"
@@ -67,29 +67,29 @@ def held(checks, seed, sandbox):
         sqlite(stage.app, ORDERS)
         sqlite(stage.path("app/notes.db"), NOTES)
         with open(stage.path("expunged.toml"), "a") as file:
-            file.write(TARGETS.format(notes=stage.path("app/notes.db")))
+            file.write(STORES.format(notes=stage.path("app/notes.db")))
         # Of all at once: each call makes tokens of the same accounts anew.
         stage.spare_tokens = stage.new_tokens(MEMBERS)
         stage.starts()
-        for part in (of_request, of_user, of_user_to_come, of_both, of_target, of_restored, of_rows):
+        for part in (of_request, of_user, of_user_to_come, of_both, of_store, of_restored, of_rows):
             part(checks, stage)
-        checks.equal("no hold on a target is left", json.loads(ctl(stage, "holds", "--json").stdout)["items"], [])
+        checks.equal("no hold on a store is left", json.loads(ctl(stage, "holds", "--json").stdout)["items"], [])
         stage.scan()
     finally:
         stage.close(keep=bool(checks.failed))
 
 
 def of_request(checks, stage):
-    """The first target is purged when the hold comes, the second one is not."""
+    """The first store is purged when the hold comes, the second one is not."""
     user, neighbour = members(stage, 2)
-    switch(stage, "targets/notes-db/pause")
+    switch(stage, "stores/notes-db/pause")
     request = stage.delete(user)[1]["id"]
-    checks.check("a request stands before its second target", parked(stage, request, "target_paused"), show(stage, request))
+    checks.check("a request stands before its second store", parked(stage, request, "store_paused"), show(stage, request))
     half = dict(NOTHING, notes=FULL["notes"])
     checks.equal("with the first one purged", left(stage, user), half)
     checks.check("hold ID is accepted", works(ctl(stage, "hold", request, "--reason", "case 1")))
     checks.check("hold ID: it is parked on_hold", parked(stage, request, "on_hold"), show(stage, request))
-    switch(stage, "targets/notes-db/resume")
+    switch(stage, "stores/notes-db/resume")
     checks.check("hold ID: the next step is not taken", stays(stage, request), show(stage, request))
     checks.equal("hold ID: the data before that step is there", left(stage, user), half)
     erased(checks, stage, neighbour, "hold ID: a neighbour is erased meanwhile")
@@ -98,12 +98,12 @@ def of_request(checks, stage):
 
 def of_user(checks, stage):
     user, neighbour = members(stage, 2)
-    switch(stage, "targets/app-db/pause")
+    switch(stage, "stores/app-db/pause")
     request = stage.delete(user)[1]["id"]
-    checks.check("a user's request stands before its purge", parked(stage, request, "target_paused"), show(stage, request))
+    checks.check("a user's request stands before its purge", parked(stage, request, "store_paused"), show(stage, request))
     checks.check("hold --user is accepted", works(ctl(stage, "hold", "--user", user, "--reason", "case 2")))
     checks.check("hold --user: it is parked on_hold", parked(stage, request, "on_hold"), show(stage, request))
-    switch(stage, "targets/app-db/resume")
+    switch(stage, "stores/app-db/resume")
     checks.check("hold --user: the purge does not begin", stays(stage, request), show(stage, request))
     stage.kill()
     stage.starts()
@@ -137,13 +137,13 @@ def of_both(checks, stage):
     """A hold on a request and one on its user are lifted by their own commands, whichever came first."""
     for order in ("request, user", "user, request"):
         user = members(stage, 1)[0]
-        switch(stage, "targets/app-db/pause")
+        switch(stage, "stores/app-db/pause")
         request = stage.delete(user)[1]["id"]
-        checks.check(f"{order}: it stands before its purge", parked(stage, request, "target_paused"), show(stage, request))
+        checks.check(f"{order}: it stands before its purge", parked(stage, request, "store_paused"), show(stage, request))
         holds = [("hold", request, "--reason", "case 99"), ("hold", "--user", user)]
         for hold in holds if order == "request, user" else reversed(holds):
             checks.check(f"{order}: {hold[1]} is put on hold", works(ctl(stage, *hold)))
-        switch(stage, "targets/app-db/resume")
+        switch(stage, "stores/app-db/resume")
         checks.check(f"{order}: release --user is accepted", works(ctl(stage, "release", "--user", user)))
         checks.check(f"{order}: the hold on the request stays", stays(stage, request), show(stage, request))
         again = ctl(stage, "release", "--user", user)
@@ -156,7 +156,7 @@ def of_both(checks, stage):
         released(checks, stage, f"{order}: release ID", {user: request}, "release", request)
 
 
-def of_target(checks, stage):
+def of_store(checks, stage):
     users = members(stage, 2)
     revoked = len(stage.sandbox.revoked_at())
     switch(stage, "providers/apple/pause")
@@ -164,57 +164,57 @@ def of_target(checks, stage):
     checks.check("two requests stand before their revocation", all(
         parked(stage, request, "provider_paused") for request in requests.values())
         and len(stage.sandbox.revoked_at()) == revoked)
-    checks.check("hold --target is accepted", works(ctl(stage, "hold", "--target", "app-db", "--reason", "case 3")))
+    checks.check("hold --store is accepted", works(ctl(stage, "hold", "--store", "app-db", "--reason", "case 3")))
     switch(stage, "providers/apple/resume")
     for request in requests.values():
-        checks.check("hold --target: parked on_hold", parked(stage, request, "on_hold"), show(stage, request))
-    checks.equal("hold --target: the tokens are revoked", len(stage.sandbox.revoked_at()), revoked + 2)
+        checks.check("hold --store: parked on_hold", parked(stage, request, "on_hold"), show(stage, request))
+    checks.equal("hold --store: the tokens are revoked", len(stage.sandbox.revoked_at()), revoked + 2)
     stage.kill()
     stage.starts()
-    checks.check("hold --target: also after kill -9", all(stays(stage, request) for request in requests.values()))
+    checks.check("hold --store: also after kill -9", all(stays(stage, request) for request in requests.values()))
     for user in users:
-        checks.equal("hold --target: its data is there, the other target is purged", left(stage, user), dict(FULL, notes=0))
+        checks.equal("hold --store: its data is there, the other store is purged", left(stage, user), dict(FULL, notes=0))
     listed = json.loads(ctl(stage, "holds", "--json").stdout)["items"]
-    checks.equal("holds lists it with its reason", [(hold["name"], hold["target"], hold.get("reason")) for hold in listed],
+    checks.equal("holds lists it with its reason", [(hold["name"], hold["store"], hold.get("reason")) for hold in listed],
                  [("app-db", "app-db", "case 3")])
     released(checks, stage, "release --hold", requests, "release", "--hold", "app-db")
 
 
 def of_restored(checks, stage):
-    """The target that is purged comes back from a backup while the other one is held: nobody has a tombstone yet."""
+    """The store that is purged comes back from a backup while the other one is held: nobody has a tombstone yet."""
     user, neighbour = members(stage, 2)
     notes, since = stage.path("app/notes.db"), datetime.datetime.now(datetime.timezone.utc).isoformat()
     sqlite(notes, f"VACUUM INTO '{notes}.old'")
-    ctl(stage, "hold", "--target", "app-db")
+    ctl(stage, "hold", "--store", "app-db")
     request = stage.delete(user)[1]["id"]
-    checks.check("restored: parked on_hold, with one target purged", parked(stage, request, "on_hold")
+    checks.check("restored: parked on_hold, with one store purged", parked(stage, request, "on_hold")
                  and left(stage, user)["notes"] == 0, show(stage, request))
     os.replace(f"{notes}.old", notes)
     checks.equal("restored: the data is back", left(stage, user), FULL)
-    drill = ctl(stage, "replay", "--drill", "--since", since, "--target", "notes-db")
+    drill = ctl(stage, "replay", "--drill", "--since", since, "--store", "notes-db")
     checks.check("restored: a drill has no deletion purge again", "reopened    0" in drill.stdout, drill)
     checks.check("restored: and leaves the data", stays(stage, request) and left(stage, user) == FULL, left(stage, user))
-    done = ctl(stage, "replay", "--since", since, "--target", "notes-db")
+    done = ctl(stage, "replay", "--since", since, "--store", "notes-db")
     checks.check("restored: a replay says that a deletion purges again", works(done) and "reopened    1" in done.stdout, done)
     checks.check("restored: it does, within the hold", comes_true(lambda: left(stage, user) == dict(FULL, notes=0))
                  and parked(stage, request, "on_hold"), left(stage, user))
     checks.equal("restored: a neighbour keeps everything", left(stage, neighbour), FULL)
     receipt = released(checks, stage, "restored: release --hold", {user: request}, "release", "--hold", "app-db")
-    counts = {target["target"]: sum(table["rows"] for table in target["tables"]) for target in receipt["targets"]}
+    counts = {store["store"]: sum(table["rows"] for table in store["tables"]) for store in receipt["stores"]}
     checks.equal("restored: the receipt counts what went both times", counts["notes-db"], 2 * FULL["notes"])
 
 
 def of_rows(checks, stage):
     user = members(stage, 1)[0]
-    switch(stage, "targets/app-db/pause")
+    switch(stage, "stores/app-db/pause")
     request = stage.delete(user)[1]["id"]
-    checks.check("a request stands before the purge of its rows", parked(stage, request, "target_paused"),
+    checks.check("a request stands before the purge of its rows", parked(stage, request, "store_paused"),
                  show(stage, request))
-    wrong = ctl(stage, "hold", "--target", "app-db", "--table", "orders", "--where", "state=disputed")
+    wrong = ctl(stage, "hold", "--store", "app-db", "--table", "orders", "--where", "state=disputed")
     checks.check("a hold on a column that is not there is refused", wrong.returncode != 0, wrong.stdout)
-    done = ctl(stage, "hold", "--target", "app-db", "--table", "orders", "--where", "status=disputed")
+    done = ctl(stage, "hold", "--store", "app-db", "--table", "orders", "--where", "status=disputed")
     checks.check("hold --where is accepted", works(done))
-    switch(stage, "targets/app-db/resume")
+    switch(stage, "stores/app-db/resume")
     checks.check("hold --where: parked on_hold", parked(stage, request, "on_hold"), show(stage, request))
     checks.check("hold --where: and stays so", stays(stage, request), show(stage, request))
     checks.equal("hold --where: those rows are there, all others are gone", left(stage, user),
@@ -222,7 +222,7 @@ def of_rows(checks, stage):
     shown = ctl(stage, "show", request).stdout
     checks.check("show says how many rows are held", f"{FULL['disputed']} rows held" in shown, shown)
     receipt = released(checks, stage, "release --hold", {user: request}, "release", "--hold", "app-db.orders")
-    tables = next(target for target in receipt["targets"] if target["target"] == "app-db")["tables"]
+    tables = next(store for store in receipt["stores"] if store["store"] == "app-db")["tables"]
     checks.equal("the receipt says how many were held until then",
                  [(table["table"], table["rows"]) for table in tables if table["action"].startswith("held")],
                  [("orders", FULL["disputed"])])
@@ -348,25 +348,25 @@ def uncovered(checks, seed, sandbox):
         # The judge of other scenarios keeps user ids, without a rule.
         sqlite(stage.app, "DROP TRIGGER judge; DROP TABLE erased;")
         stage.starts()
-        done = ctl(stage, "targets", "check")
-        checks.equal("targets check ends with 0 where every table has a rule", done.returncode, 0)
+        done = ctl(stage, "stores", "check")
+        checks.equal("stores check ends with 0 where every table has a rule", done.returncode, 0)
         sqlite(stage.app, "CREATE TABLE audit (actor_user_id TEXT NOT NULL, what TEXT);"
                           "CREATE INDEX audit_actor ON audit (actor_user_id);")
-        done = ctl(stage, "targets", "check")
-        checks.equal("targets check ends with 14 where a table of users has none", done.returncode, 14)
+        done = ctl(stage, "stores", "check")
+        checks.equal("stores check ends with 14 where a table of users has none", done.returncode, 14)
         checks.check("and names it", "audit" in done.stdout, done.stdout)
         stage.stop()
         with open(stage.path("expunged.toml"), "a") as file:
             file.write(AUDIT)
         stage.starts()
-        done = ctl(stage, "targets", "check")
-        checks.equal("targets check ends with 0 once it has one", done.returncode, 0)
+        done = ctl(stage, "stores", "check")
+        checks.equal("stores check ends with 0 once it has one", done.returncode, 0)
         stage.scan()
     finally:
         stage.close(keep=bool(checks.failed))
 
 
-# A target that is configured while deletions are open
+# A store that is configured while deletions are open
 
 
 def late(checks, seed, sandbox):
@@ -381,19 +381,19 @@ def late(checks, seed, sandbox):
         sqlite(stage.path("app/later.db"), f"INSERT INTO notes (owner) VALUES ('{second}')")
         switch(stage, "providers/apple/pause")
         requests = {user: stage.delete(user)[1]["id"] for user in (first, second)}
-        added(checks, stage, TARGETS.format(notes=stage.path("app/notes.db")))
+        added(checks, stage, STORES.format(notes=stage.path("app/notes.db")))
         checks.check("hold --user is accepted", works(ctl(stage, "hold", "--user", second)))
         switch(stage, "providers/apple/resume")
         checks.check("a deletion ends whose purge had not begun", ends(stage, requests[first]), show(stage, requests[first]))
-        checks.equal("and has erased in the new target", left(stage, first), NOTHING)
-        ctl(stage, "hold", "--target", "notes-db")
+        checks.equal("and has erased in the new store", left(stage, first), NOTHING)
+        ctl(stage, "hold", "--store", "notes-db")
         ctl(stage, "release", "--user", second)
-        checks.check("another one has purged the first target", parked(stage, requests[second], "on_hold")
+        checks.check("another one has purged the first store", parked(stage, requests[second], "on_hold")
                      and left(stage, second)["posts"] == 0, left(stage, second))
-        added(checks, stage, TARGETS[TARGETS.index("[[target]]"):].format(notes=stage.path("app/later.db")).replace(
+        added(checks, stage, STORES[STORES.index("[[store]]"):].format(notes=stage.path("app/later.db")).replace(
             "notes-db", "later-db"))
         receipt = released(checks, stage, "release --hold", {second: requests[second]}, "release", "--hold", "notes-db")
-        checks.equal("what came behind that is no part of it", [target["target"] for target in receipt["targets"]],
+        checks.equal("what came behind that is no part of it", [store["store"] for store in receipt["stores"]],
                      ["app-db", "notes-db"])
         checks.equal("and keeps its rows", sqlite(stage.path("app/later.db"), "SELECT count(*) FROM notes"), "1")
         checks.check("the receipt says so", any("'later-db'" in line for line in receipt["not_in_scope"])
@@ -408,7 +408,7 @@ def late(checks, seed, sandbox):
 def added(checks, stage, text):
     with open(stage.path("expunged.toml"), "a") as file:
         file.write(text)
-    checks.check("a target is added by a reload", works(ctl(stage, "reload")))
+    checks.check("a store is added by a reload", works(ctl(stage, "reload")))
 
 
 # All of them

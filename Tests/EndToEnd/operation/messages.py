@@ -82,7 +82,7 @@ def delivers(checks, stage, closers):
 
 def alarm(stage, receiver):
     stage.http("POST", "/v1/intake/pause")
-    stage.http("POST", "/v1/targets/app-db/pause")
+    stage.http("POST", "/v1/stores/app-db/pause")
     return comes_true(lambda: any(one.type.startswith("alarm.") and one.data["text"] for one in receiver.seen), WAITS_S)
 
 
@@ -297,7 +297,7 @@ def mails(checks, stage, closers):
     checks.check("a confirmation is not delivered twice by an operator",
                  say(stage, "messages", "redeliver", confirmation["id"]).returncode != 0)
     refused_and_cancelled(checks, stage, server)
-    stage.http("POST", "/v1/targets/app-db/pause")
+    stage.http("POST", "/v1/stores/app-db/pause")
     checks.check("alarms go to the operators", comes_true(lambda: server.to("ops@example.com"), WAITS_S))
     checks.check("a subject stays one line", all("\n" not in mail.message["subject"] for mail in server.mails))
 

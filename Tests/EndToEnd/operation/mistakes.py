@@ -23,39 +23,39 @@ url = "https://localhost:9/crm"
 secret_credential = "crm-messages"
 """
 HTTP = """
-[[target]]
+[[store]]
 name = "api"
 kind = "http"
 base_url = "https://localhost:9/"
 allow_private_addresses = true
 key_credential = "api-token"
-[target.auth]
+[store.auth]
 scheme = "bearer"
-[[target.erase]]
+[[store.erase]]
 name = "user"
 method = "DELETE"
 path = "/users/{user_id}"
-[[target.verify]]
+[[store.verify]]
 name = "user"
 method = "GET"
 path = "/users/{user_id}"
 gone = [404]
 """
 LISTING = """
-[[target]]
+[[store]]
 name = "api"
 kind = "http"
 base_url = "http://localhost:{port}/"
 allow_plain_http = true
 key_credential = "api-token"
 timeout = "30s"
-[target.auth]
+[store.auth]
 scheme = "bearer"
-[[target.erase]]
+[[store.erase]]
 name = "user"
 method = "DELETE"
 path = "/users/{{user_id}}"
-[[target.verify]]
+[[store.verify]]
 name = "things"
 method = "GET"
 path = "/things"
@@ -67,13 +67,13 @@ next = "/next"
 """
 # A rule that the first table cannot have a second time.
 LIKES = """
-[[target.table]]
+[[store.table]]
 table = "likes"
 column = "author_id"
 action = "delete"
 """
 MYSQL = """
-[[target]]
+[[store]]
 name = "my"
 kind = "mysql"
 socket = "/run/nobody/mysqld.sock"
@@ -81,7 +81,7 @@ database = "app"
 username = "expunged"
 """
 RULE = """
-[[target.table]]
+[[store.table]]
 table = "posts"
 column = "author_id"
 action = "delete"
@@ -123,8 +123,8 @@ WRONG = [
     ("mail by a program of no path", MAIL + 'sendmail = "msmtp" # here\n', "mail.sendmail", CORRECT),
     ("mail with a misspelt key", MAIL.replace("from", "form").replace("com\"", "com\" # here"), "form", NAME),
     ("a recipient without a name", "\n[[recipient]] # here\n", "name", ADD),
-    ("an API without an address", without(HTTP, "[[target]]", 'base_url = "https://localhost:9/"'), "base_url", ADD),
-    ("an API without a secret", without(HTTP, "[[target]]", 'key_credential = "api-token"'), "key_credential", ADD),
+    ("an API without an address", without(HTTP, "[[store]]", 'base_url = "https://localhost:9/"'), "base_url", ADD),
+    ("an API without a secret", without(HTTP, "[[store]]", 'key_credential = "api-token"'), "key_credential", ADD),
     ("an API of an unknown preset", changed(
         HTTP, 'kind = "http"', 'kind = "http"\npreset = "strip"'), "strip", CORRECT),
     ("an API of an unknown scheme", changed(HTTP, 'scheme = "bearer"', 'scheme = "bear"'), "bear", CORRECT),
@@ -135,7 +135,7 @@ WRONG = [
     ("an API whose call is about nobody", changed(
         HTTP, 'path = "/users/{user_id}"', 'path = "/users"'), "path", "change"),
     ("a MySQL server at two addresses", MYSQL + 'address = "localhost" # here\n' + RULE, "socket already", "exclude"),
-    ("a MySQL server without a user", without(MYSQL, "[[target]]", 'username = "expunged"') + RULE, "username", ADD),
+    ("a MySQL server without a user", without(MYSQL, "[[store]]", 'username = "expunged"') + RULE, "username", ADD),
     ("a MySQL server elsewhere without TLS", MYSQL.replace(
         'socket = "/run/nobody/mysqld.sock"', 'address = "db.example.com"') + 'tls = "off" # here\n' + RULE,
      "loopback", "change"),
@@ -153,10 +153,10 @@ WRONG = [
 NAMED = [
     ("a group of viewers that is none", '\n[server]\nviewer_group = "nobodys" # here\n',
      "server.viewer_group", "no group 'nobodys'", "groupadd"),
-    ("a condition on no column", LIKES + 'where = { nokind = { equals = "a" } }\n', "target.app-db", "'nokind'", "names"),
-    ("via a table without a rule", LIKES + 'via = "users.id"\n', "target.app-db", "users", "names"),
-    ("via no column of a table", LIKES + 'via = "posts.nothing"\n', "target.app-db", "nothing", "names"),
-    ("a template with no column", LIKES + 'id_template = "{nothing}:{author_id}"\n', "target.app-db", "nothing", "names"),
+    ("a condition on no column", LIKES + 'where = { nokind = { equals = "a" } }\n', "store.app-db", "'nokind'", "names"),
+    ("via a table without a rule", LIKES + 'via = "users.id"\n', "store.app-db", "users", "names"),
+    ("via no column of a table", LIKES + 'via = "posts.nothing"\n', "store.app-db", "nothing", "names"),
+    ("a template with no column", LIKES + 'id_template = "{nothing}:{author_id}"\n', "store.app-db", "nothing", "names"),
 ]
 # Name, variable, value, reason, remedy.
 VARIABLES = [
@@ -323,19 +323,19 @@ BROKEN = [
      lambda stage: (MAIL + 'server = "localhost:9"\n', nothing)),
     ("no program for mail", "mail.sendmail", "/nowhere/sendmail", "msmtp",
      lambda stage: (MAIL + 'sendmail = "/nowhere/sendmail"\n', nothing)),
-    ("a MySQL socket that is missing", "target.my", "no server answers", "start the server",
+    ("a MySQL socket that is missing", "store.my", "no server answers", "start the server",
      lambda stage: (MYSQL + RULE, nothing)),
-    ("no password for MySQL", "target.my.password_credential", "missing", "/etc/expunged/credentials",
+    ("no password for MySQL", "store.my.password_credential", "missing", "/etc/expunged/credentials",
      lambda stage: (MYSQL + 'password_credential = "my-password"\n' + RULE, nothing)),
     ("a group of applications that is none at the start", "server.submit_group", "no group 'nobodys'", "groupadd",
      lambda stage: ('\n[server]\nsubmit_group = "nobodys"\n', nothing)),
-    ("an API that refuses connections", "target.api", "no connection", "docs/stores/http.md",
+    ("an API that refuses connections", "store.api", "no connection", "docs/stores/http.md",
      lambda stage: (HTTP, secret(stage, "api-token", "a-token-of-the-api"))),
-    ("an API at a private address", "target.api", "allow_private_addresses", "set allow_private_addresses = true",
+    ("an API at a private address", "store.api", "allow_private_addresses", "set allow_private_addresses = true",
      lambda stage: (PRIVATE, secret(stage, "api-token", "a-token-of-the-api"))),
-    ("an API of your own whose certificate nobody vouches for", "target.api", "not trusted", "ca_file",
+    ("an API of your own whose certificate nobody vouches for", "store.api", "not trusted", "ca_file",
      lambda stage: (HTTP.replace("https://localhost:9/", stage.sandbox.endpoint),
                     secret(stage, "api-token", "a-token-of-the-api"))),
-    ("no token of an API", "target.api", "missing", "/etc/expunged/credentials",
+    ("no token of an API", "store.api", "missing", "/etc/expunged/credentials",
      lambda stage: (HTTP, nothing)),
 ]

@@ -23,7 +23,7 @@ from stage import ROWS_EACH, Stage
 ZONES = ("UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu")
 VERDICTS = ("proven", "accepted", "already_gone", "token_dead", "unrevoked")
 KEPT = """
-[[target.table]]
+[[store.table]]
 table = "bills"
 column = "owner"
 action = "keep"
@@ -70,7 +70,7 @@ def play(checks, stage, count):
     real = said(stage, month, "UTC")
     checks.equal("every member of the report is documented", undocumented(real, "Report"), [])
     checks.equal("what is kept has its reason, as the receipts say it", real["kept"], [
-        {"target": "app-db", "table": "bills", "reason": "kept: tax law; ten years", "requests": 2, "rows": 4}])
+        {"store": "app-db", "table": "bills", "reason": "kept: tax law; ten years", "requests": 2, "rows": 4}])
     checks.equal("a parked request is named, with its reason",
                  [(row["request_id"], row["reason"]) for row in real["open"]["waiting"]], [(parked, "on_hold")])
     checks.equal("the recipient is to be informed", [row["name"] for row in real["recipients"]], ["Analytics <Inc.>"])
@@ -189,7 +189,7 @@ def work(state, random, row):
     kept, newer = random.randrange(4), random.randrange(3) // 2
     counts = [["posts", "delete", ROWS_EACH, newer], ["bills", "keep", kept, 0]]
     insert(state, "purges", {
-        "request_id": row["id"], "position": 0, "target": "app-db", "step": "verified" if row["ended_at"] else "waiting",
+        "request_id": row["id"], "position": 0, "store": "app-db", "step": "verified" if row["ended_at"] else "waiting",
         "counts": json.dumps(counts, separators=(",", ":")) if row["ended_at"] else "[]", "attempts": 1, "failures": 0})
     if row["phase"] == "completed":
         insert(state, "tombstones", {"user_hash": row["user_hash"], "generation": 1, "erased_at": row["ended_at"],

@@ -25,7 +25,7 @@ from store_servers import free_port
 MEMBER, OUTSIDER, GROUP = 64_201, 64_202, 64_210
 VIEWED = {
     "/", "/metrics", "/v1/health", "/v1/holds", "/v1/ledger", "/v1/ledger/entries/{from}", "/v1/openapi.json",
-    "/v1/providers", "/v1/reports/{month}", "/v1/requests", "/v1/status", "/v1/targets"}
+    "/v1/providers", "/v1/reports/{month}", "/v1/requests", "/v1/status", "/v1/stores"}
 CONNECT = """
 import os, socket, sys
 os.setgroups([int(group) for group in sys.argv[3:]])
@@ -96,7 +96,7 @@ def plant(checks, stage):
     ids["later"] = stage.http("POST", "/v1/requests", {
         "kind": "delete_account", "user_id": later, "options": {"grace_s": 864_000}})[1]["id"]
     placed = stage.http("PUT", "/v1/holds/case-7", {
-        "target": "app-db", "table": "posts", "where": [f"body={stage.mail}"], "reason": stage.reason})
+        "store": "app-db", "table": "posts", "where": [f"body={stage.mail}"], "reason": stage.reason})
     checks.equal("the hold with planted data is there", placed[0], 200)
     stage.http("POST", f"/v1/requests/{ids['later']}/hold", {"reason": stage.reason})
     with open(stage.path("expunged.toml"), "a") as file:

@@ -49,8 +49,8 @@ def another_database(checks, stage):
     with open(stage.path("expunged.toml"), "w") as file:
         file.write(text.replace(stage.app, moved))
     answer = reload(stage)
-    checks.equal("a target's new path is in force after a reload", (answer["changed"], answer["need_restart"]),
-                 (["target.app-db.path"], []))
+    checks.equal("a store's new path is in force after a reload", (answer["changed"], answer["need_restart"]),
+                 (["store.app-db.path"], []))
     stage.delete(user)
     checks.check("     and the rows go there", comes_true(lambda: rows(moved, user) == 0, 30), rows(moved, user))
     checks.check("     and nowhere else", rows(stage.app, user) > 0)

@@ -34,20 +34,20 @@ contact = "dpo@analytics.example"
 """
 BACKUPS = 'backups_kept = "30d"\nresidual_copies_kept = "1d"\n'
 KEPT = f"""
-[[target.table]]
+[[store.table]]
 table = "bills"
 column = "buyer"
 action = "keep"
 keep_reason = '''{HOSTILE}'''
 """
 TABLES = """
-[[target.table]]
+[[store.table]]
 table = "profiles"
 column = "owner"
 action = "anonymize"
 keep_reason = "statistics"
 set = { name = { strategy = "null" } }
-[[target.table]]
+[[store.table]]
 table = "notes"
 column = "owner"
 action = "delete"
@@ -55,7 +55,7 @@ created_at_column = "made"
 created_at_unit = "unix_ms"
 """
 UPLOADS = """
-[[target]]
+[[store]]
 name = "uploads"
 kind = "files"
 root = "{root}"
@@ -63,7 +63,7 @@ backups_kept = "7d"
 paths = ["{{user_id}}.png"]
 """
 AUDIT = """
-[[target.table]]
+[[store.table]]
 table = "audit"
 column = "actor_user_id"
 action = "delete"
@@ -136,7 +136,7 @@ def play(checks, stage):
     stage.configuration = stage.configuration.replace("<Apps>", "<Games>").replace("Analytics", "Statistics")
     write_configuration(stage, 'backups_kept = "90d"\n', TABLES)
     done = stage.run("expungectl", "reload")
-    checks.check("a reload changes controller, recipient and backups, and takes a kept table and a target away",
+    checks.check("a reload changes controller, recipient and backups, and takes a kept table and a store away",
                  done.returncode == 0, done.stderr)
     later = complete(checks, stage, root)
     for request, old in before.items():
@@ -145,13 +145,13 @@ def play(checks, stage):
         receipt_verifies(checks, stage, request)
     new = stage.http("GET", f"/v1/requests/{later}/receipt")[1]
     checks.equal("a later one says what is configured now",
-                 ([item["table"] for item in new["not_erased"]], [target["target"] for target in new["targets"]],
+                 ([item["table"] for item in new["not_erased"]], [store["store"] for store in new["stores"]],
                   days(new), new["controller"]["name"], [party["name"] for party in new["recipients"]]),
                  (["profiles", "notes"], ["app-db"], 90, "Example <Games>", ["Statistics <Inc.>"]))
-    left = new["targets"][0]["residual_copies"]
+    left = new["stores"][0]["residual_copies"]
     checks.check("the write-ahead log has no end without a word about it, and so has the last copy",
                  ["until" in copy for copy in left] == [False] and "write-ahead log" in left[0]["what"]
-                 and new["erasure_horizon_unknown"] == ["app-db"] and "erasure_horizon" not in new, new["targets"])
+                 and new["erasure_horizon_unknown"] == ["app-db"] and "erasure_horizon" not in new, new["stores"])
     stage.stop()
     stage.starts()
     checks.equal("a restart changes nothing", cut(documents(stage, proven)[0]), cut(before[proven][0]))
@@ -162,18 +162,18 @@ def play(checks, stage):
 def unmapped(checks, stage, root, before):
     """What a check finds without a rule is on later receipts, also after kill -9, until the rules change."""
     said = lambda request: stage.http("GET", f"/v1/requests/{request}/receipt")[1]
-    checks.check("without a check the receipt says so", "searched_on" not in before["targets"][0]
+    checks.check("without a check the receipt says so", "searched_on" not in before["stores"][0]
                  and "NOT examined for data that no rule reaches: 'app-db'" in before["summary"], before)
     with sqlite3.connect(stage.app, timeout=HANG_S) as app:
         app.execute("CREATE TABLE audit (actor_user_id TEXT NOT NULL)")
         app.execute("CREATE INDEX audit_actor ON audit (actor_user_id)")
-    done = stage.run("expungectl", "targets", "check")
+    done = stage.run("expungectl", "stores", "check")
     checks.check("a check finds a column without a rule", "audit.actor_user_id" in done.stdout, done.stdout + done.stderr)
     stage.kill()
     stage.starts()
     request = complete(checks, stage, root)
     receipt = said(request)
-    store = receipt["targets"][0]
+    store = receipt["stores"][0]
     checks.check("the receipt names it as not looked for", "audit.actor_user_id" in store["unmapped"]
                  and store["verified"] and "NOT looked for in 'app-db'" in receipt["summary"], receipt)
     checks.equal("every member of the receipt is documented", undocumented(receipt, "Receipt"), [])
@@ -183,7 +183,7 @@ def unmapped(checks, stage, root, before):
     done = stage.run("expungectl", "reload")
     checks.check("a reload gives it a rule", done.returncode == 0, done.stderr)
     receipt = said(complete(checks, stage, root))
-    checks.check("no search under the new rules is claimed", "searched_on" not in receipt["targets"][0], receipt)
+    checks.check("no search under the new rules is claimed", "searched_on" not in receipt["stores"][0], receipt)
 
 
 def forget_identity(checks, stage, root):
@@ -229,7 +229,7 @@ def prepare(stage):
 
 
 def write_configuration(stage, backups, tables):
-    """The first [[target]] of the stage is the last section of its file."""
+    """The first [[store]] of the stage is the last section of its file."""
     with open(stage.path("expunged.toml"), "w") as file:
         file.write(stage.configuration.replace('name = "app-db"\n', 'name = "app-db"\n' + backups) + tables)
 
@@ -249,14 +249,14 @@ def new_user(stage, root):
 
 def delete(stage, user):
     """A deletion after which the application writes a note of the user's later life."""
-    stage.http("POST", "/v1/targets/app-db/pause")
+    stage.http("POST", "/v1/stores/app-db/pause")
     request = stage.delete(user)[1]["id"]
     # The request is not newer than its answer, and the note is.
     answered = unix_ms()
     comes_true(lambda: unix_ms() > answered, pause=0.001)
     with sqlite3.connect(stage.app, timeout=HANG_S) as app:
         app.execute("INSERT INTO notes VALUES (?, ?)", (user, unix_ms()))
-    stage.http("POST", "/v1/targets/app-db/resume")
+    stage.http("POST", "/v1/stores/app-db/resume")
     return request
 
 
@@ -314,7 +314,7 @@ def shown(time):
 
 def days(receipt):
     """From the end to the time when the last backup is gone."""
-    end, gone = (datetime.datetime.fromisoformat(receipt["targets"][0][name].replace("Z", "+00:00"))
+    end, gone = (datetime.datetime.fromisoformat(receipt["stores"][0][name].replace("Z", "+00:00"))
                  for name in ("verified_at", "backups_kept_until"))
     return (gone - end).days
 
@@ -379,9 +379,9 @@ def page_states(checks, text, receipt):
     checks.equal("the verdict of each identity, with its evidence", page.table("Links to sign-in services"), [
         [f"{link['provider']}\n{link['client_id']}", f"Cut ({link['verdict']})\n{link['evidence']}", shown(link["decided_at"])]])
     checks.equal("the counts of each store", page.table("Erased"), [
-        [target["target"], table["table"], {"d": "deleted", "a": "anonymized"}[table["action"][0]], str(table["rows"]),
-         shown(target["verified_at"])]
-        for target in receipt["targets"] for table in target["tables"] if table["action"][0] in "da"])
+        [store["store"], table["table"], {"d": "deleted", "a": "anonymized"}[table["action"][0]], str(table["rows"]),
+         shown(store["verified_at"])]
+        for store in receipt["stores"] for table in store["tables"] if table["action"][0] in "da"])
     counts = {row[1]: row[3] for row in page.table("Erased")}
     checks.check("among them the user's rows and picture",
                  counts["posts"] == str(ROWS_EACH) and counts["{user_id}.png"] == "1", counts)
@@ -396,7 +396,7 @@ def page_states(checks, text, receipt):
     checks.check("the date when the last copy is gone", days(receipt) == 30
                  and shown(receipt["erasure_horizon"]) in [row[3] for row in copies], copies)
     checks.equal("and that of each store", [(row[0], row[1]) for row in copies], [
-        (target["target"], "until " + shown(target["backups_kept_until"])) for target in receipt["targets"]])
+        (store["store"], "until " + shown(store["backups_kept_until"])) for store in receipt["stores"]])
     proof = receipt["ledger"]
     checks.check("the proof: each entry, the key and the checkpoint",
                  page.table("Verification") == [[str(entry["index"]), entry["entry"]] for entry in proof["entries"]]

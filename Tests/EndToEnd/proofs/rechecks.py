@@ -48,7 +48,7 @@ def nothing_left(checks, stage, is_by_code=False):
     places = {("state.db", user[:6] + "…"), ("state.db-wal", user[:6] + "…")}
     checks.check("the search finds the user id while the request is open",
                  comes_true(lambda: places & set(leaks_of_state(stage))), leaks_of_state(stage))
-    stage.http("POST", "/v1/targets/app-db/resume")
+    stage.http("POST", "/v1/stores/app-db/resume")
     completes(checks, stage, request)
     case = case_of(stage, request)
     checks.check("a case waits for the looks", case is not None)
@@ -71,7 +71,7 @@ def nothing_left(checks, stage, is_by_code=False):
 
 def data_returns(checks, stage):
     user, request = begun(checks, stage)
-    stage.http("POST", "/v1/targets/app-db/resume")
+    stage.http("POST", "/v1/stores/app-db/resume")
     completes(checks, stage, request)
     with sqlite3.connect(stage.app, timeout=HANG_S) as app:
         app.executemany("INSERT INTO posts (author_id, body) VALUES (?, 'back')", [(user,)] * 3)
@@ -88,7 +88,7 @@ def data_returns(checks, stage):
     checks.check("show reports it", "data_returned" in shown and "recheck app-db" in shown, shown)
     receipt = receipt_verifies(checks, stage, request)
     checks.check("the receipt states it", "DATA CAME BACK" in receipt["summary"]
-                 and receipt["rechecks"][-1]["found"] == [{"target": "app-db", "rows": 3}], receipt)
+                 and receipt["rechecks"][-1]["found"] == [{"store": "app-db", "rows": 3}], receipt)
     checks.equal("nothing was purged by us", stage.rows_left().get(user), 3)
     with sqlite3.connect(stage.app, timeout=HANG_S) as app:
         app.execute("DELETE FROM posts WHERE author_id = ?", (user,))
@@ -103,7 +103,7 @@ def data_returns(checks, stage):
 def data_returns_late(checks, stage):
     """After the last look nobody knows the user any more; the sample finds who it was."""
     user, request = begun(checks, stage)
-    stage.http("POST", "/v1/targets/app-db/resume")
+    stage.http("POST", "/v1/stores/app-db/resume")
     completes(checks, stage, request)
     checks.check("the looks come to their end", looks_end(stage, request)
                  and outcomes(stage, request) == ["clean", "clean"], outcomes(stage, request))
@@ -128,7 +128,7 @@ def data_returns_late(checks, stage):
 def id_given_again(checks, stage):
     """A request for an account that is erased does not hit the one that has its id now."""
     user, request = begun(checks, stage)
-    stage.http("POST", "/v1/targets/app-db/resume")
+    stage.http("POST", "/v1/stores/app-db/resume")
     completes(checks, stage, request)
     done = stage.run("expungectl", "abandon", request, "--reason", "registered anew")
     checks.equal("an operator ends the looks", done.returncode, 0)
@@ -157,13 +157,13 @@ def id_given_again(checks, stage):
 
 def crash(checks, stage):
     _, request = begun(checks, stage)
-    stage.http("POST", "/v1/targets/app-db/resume")
+    stage.http("POST", "/v1/stores/app-db/resume")
     completes(checks, stage, request)
     look(stage, request, stage.kill)
     checks.equal("after kill -9 a look is made", outcomes(stage, request), ["clean"])
     checks.check("     and they go on to their end", looks_end(stage, request, stage.kill), outcomes(stage, request))
     _, request = begun(checks, stage)
-    stage.http("POST", "/v1/targets/app-db/resume")
+    stage.http("POST", "/v1/stores/app-db/resume")
     completes(checks, stage, request)
     done = stage.run("expungectl", "abandon", request, "--reason", "registered anew")
     checks.check("an operator ends them", done.returncode == 0 and case_of(stage, request) is None,
@@ -172,7 +172,7 @@ def crash(checks, stage):
 
 def begun(checks, stage, is_by_code=False):
     """A user whose deletion waits right before the purge; signed in with a code, or a stored token."""
-    stage.http("POST", "/v1/targets/app-db/pause")
+    stage.http("POST", "/v1/stores/app-db/pause")
     user = stage.new_users(1)[0]
     if is_by_code:
         proof = stage.sandbox.sign_in(user)
@@ -187,7 +187,7 @@ def begun(checks, stage, is_by_code=False):
         stage.store(user, token)
     request = stage.delete(user)[1]["id"]
     checks.check("the deletion waits before the purge", comes_true(
-        lambda: show(stage, request).get("detail") == "target_paused"), show(stage, request))
+        lambda: show(stage, request).get("detail") == "store_paused"), show(stage, request))
     checks.equal("its rows are there", stage.rows_left().get(user), ROWS_EACH)
     return user, request
 
@@ -289,7 +289,7 @@ def receipt_verifies(checks, stage, request):
                           capture_output=True, text=True, timeout=HANG_S)
     checks.check("the receipt as it is verifies", done.returncode == 0, done.stderr)
     checks.check("and all that was known at its end is proven", not disclaimed(done.stdout) & {
-        "kind", "completed_at", "approval", "identities", "targets", "not_erased", "not_in_scope", "erasure_horizon",
+        "kind", "completed_at", "approval", "identities", "stores", "not_erased", "not_in_scope", "erasure_horizon",
         "erasure_horizon_unknown", "state", "controller", "recipients"}, done.stdout)
     verifier = module()
     checks.equal("whatever is changed in it is refused, or named as not proven",

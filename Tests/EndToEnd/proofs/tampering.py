@@ -17,13 +17,13 @@ TAMPER, VERIFIER = os.path.join(ROOT, "Tests/Shared/tamper.py"), os.path.join(RO
 ROOT_CHECK = "assert top == decode(lines[2])"
 # Each post of a user has a page, by the number of the post.
 KEYED = """
-[[target.key]]
+[[store.key]]
 name = "post"
 table = "posts"
 column = "author_id"
 value = "id"
 value_type = "integer"
-[[target]]
+[[store]]
 name = "pages"
 kind = "files"
 root = "{root}"

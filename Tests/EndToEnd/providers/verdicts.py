@@ -405,7 +405,7 @@ def late_notification(checks, stage):
                  and answer.get("effect") == "echo", (status, answer))
     after = stage.http("GET", f"/v1/requests/{before['request_id']}/receipt")[1]
     checks.equal("     the verdict on the receipt stays as it was signed",
-                 (link_of(after, "apple"), after.get("targets")), (link, before.get("targets")))
+                 (link_of(after, "apple"), after.get("stores")), (link, before.get("stores")))
     checks.equal("     what became known stands beside it",
                  [item["verdict"] for item in after.get("addenda", [])], ["proven"])
     key = after["ledger"]["key"]

@@ -64,7 +64,7 @@ def configure(stage, stores):
     with open(stage.path("expunged.toml"), "a") as file:
         for name, store in stores.items():
             if name != "app-db":
-                file.write(f'\n[[target]]\nname = "{name}"\n{store.section(stage)}')
+                file.write(f'\n[[store]]\nname = "{name}"\n{store.section(stage)}')
 
 
 def play(checks, stage, stores):
@@ -104,7 +104,7 @@ def play(checks, stage, stores):
 def fail(checks, stage, name, store, since, restored):
     for what, place, error, word in store.bad_places():
         status, done = drill(stage, since, name, place, "--restored-at", restored)
-        report = done["targets"][0] if done["targets"] else {}
+        report = done["stores"][0] if done["stores"] else {}
         checks.check(f"{name}: a drill {what} fails: {error}",
                      (status, done["state"], report.get("error")) == (1, "incomplete", error)
                      and word in report.get("detail", ""), (status, done))
@@ -114,19 +114,19 @@ def succeed(checks, stage, name, store, since, restored):
     if store.LEFT_AS:
         status, done = drill(stage, since, name, store.COPY)
         checks.equal(f"{name}: what the copy dates by its restoration, or not at all, is left, and the drill says so",
-                     (status, done["targets"][0].get("error")), (1, store.LEFT_AS))
+                     (status, done["stores"][0].get("error")), (1, store.LEFT_AS))
     status, done = drill(stage, since, name, store.COPY, "--restored-at", restored)
-    report = done["targets"][0] if done["targets"] else {}
+    report = done["stores"][0] if done["stores"] else {}
     checks.equal(f"{name}: a drill in the copy finds and erases them",
                  (status, done["state"], report.get("found"), report.get("erased"), report.get("error")),
                  (0, "finished", ERASED, ERASED, None))
 
 
 def drill(stage, since, name, place, *more):
-    done = stage.run("expungectl", "replay", "--since", since, "--drill", "--target", name, "--copy", place,
+    done = stage.run("expungectl", "replay", "--since", since, "--drill", "--store", name, "--copy", place,
                      *more, "--json", timeout=DRILL_S_MAX)
     is_report = done.stdout.startswith("{")
-    return done.returncode, json.loads(done.stdout) if is_report else {"state": done.stderr, "targets": []}
+    return done.returncode, json.loads(done.stdout) if is_report else {"state": done.stderr, "stores": []}
 
 
 def owned(held, users):
@@ -161,8 +161,8 @@ class DrilledDatabase(Database):
         os.symlink(self.stage.path("app"), self.stage.path("linked"))
 
     def bad_places(self):
-        yield "in the database itself", self.stage.app, "bad_copy", "target 'app-db' itself"
-        yield ("in it by another name", self.stage.path("linked/app.db"), "bad_copy", "target 'app-db' itself")
+        yield "in the database itself", self.stage.app, "bad_copy", "store 'app-db' itself"
+        yield ("in it by another name", self.stage.path("linked/app.db"), "bad_copy", "store 'app-db' itself")
         yield "in a relative path", "copy.db", "bad_copy", "absolute path"
         yield "where nothing is", self.stage.path("app/nowhere.db"), "misconfigured", "nowhere.db"
         yield "in a database without the table", self.stage.path("app/other.db"), "misconfigured", "posts"
@@ -191,7 +191,7 @@ class DrilledPostgreSQL(PostgreSQL):
         pass
 
     def bad_places(self):
-        yield "in the database itself", "postgres", "bad_copy", "target 'postgresql' itself"
+        yield "in the database itself", "postgres", "bad_copy", "store 'postgresql' itself"
         yield "in a database that is not there", "nowhere", "misconfigured", "dbname"
         yield "on another host", f"host={self.directory} dbname={self.COPY}", "misconfigured", "dbname"
         yield "in a database without the tables", "empty", "misconfigured", "posts"
@@ -215,8 +215,8 @@ class DrilledMySQL(MySQL):
         pass
 
     def bad_places(self):
-        yield "in the database itself", "app", "bad_copy", "target 'mysql' itself"
-        yield "in it by another name", "APP", "bad_copy", "target 'mysql' itself"
+        yield "in the database itself", "app", "bad_copy", "store 'mysql' itself"
+        yield "in it by another name", "APP", "bad_copy", "store 'mysql' itself"
         yield "in a database that is not there", "nowhere", "misconfigured", "database"
         yield "in a database without the tables", "empty", "misconfigured", "posts"
 
@@ -239,7 +239,7 @@ class DrilledRedis(Redis):
         pass
 
     def bad_places(self):
-        yield "in the database itself", "0", "bad_copy", "target 'redis' itself"
+        yield "in the database itself", "0", "bad_copy", "store 'redis' itself"
         yield "in a name", "restored", "bad_copy", "number of a database"
         yield "in a database that the server has not", "99", "misconfigured", ""
 
@@ -266,9 +266,9 @@ class DrilledFiles(Files):
         shutil.copy(os.path.join(self.root, ".expunged-root"), os.path.join(self.root, "files"))
 
     def bad_places(self):
-        yield "in the folder itself", self.root, "bad_copy", "target 'files' itself"
-        yield "within it", os.path.join(self.root, "files"), "bad_copy", "target 'files' itself"
-        yield "above it", os.path.dirname(self.root), "bad_copy", "target 'files' itself"
+        yield "in the folder itself", self.root, "bad_copy", "store 'files' itself"
+        yield "within it", os.path.join(self.root, "files"), "bad_copy", "store 'files' itself"
+        yield "above it", os.path.dirname(self.root), "bad_copy", "store 'files' itself"
         yield "where nothing is", self.root + ".nowhere", "misconfigured", "nowhere"
         yield "in a folder without its mark", self.root + ".unmarked", "misconfigured", ".expunged-root"
 
@@ -300,7 +300,7 @@ class DrilledS3(S3):
             self.prepare(users)
 
     def bad_places(self):
-        yield "in the bucket itself", "uploads", "bad_copy", "target 's3' itself"
+        yield "in the bucket itself", "uploads", "bad_copy", "store 's3' itself"
         yield "at another host", "evil.example.com/x", "bad_copy", "3 to 63"
         yield "in a bucket that is not there", "nowhere", "misconfigured", "nowhere"
 
@@ -321,7 +321,7 @@ class DrilledDynamoDB(DynamoDB):
             self.prepare(users)
 
     def bad_places(self):
-        yield "in the tables themselves", "live-", "bad_copy", "target 'dynamodb' itself"
+        yield "in the tables themselves", "live-", "bad_copy", "store 'dynamodb' itself"
         yield "at another host", "evil.example.com/x", "bad_copy", "A-Z"
         yield "where no tables are", "nowhere-", "misconfigured", "nowhere-"
 
@@ -348,7 +348,7 @@ class DrilledCloudStorage(CloudStorage):
             self.prepare(users)
 
     def bad_places(self):
-        yield "in the bucket itself", "media", "bad_copy", "target 'cloud-storage' itself"
+        yield "in the bucket itself", "media", "bad_copy", "store 'cloud-storage' itself"
         yield "at another path", "restored/o/x", "bad_copy", "1 to 222"
         yield "in a bucket that is not there", "nowhere", "misconfigured", "nowhere"
 
@@ -482,7 +482,7 @@ class DrilledRealtimeDatabase(DrilledCloud):
 
     def bad_places(self):
         yield ("in the database itself", "example-project-default-rtdb", "bad_copy",
-               "target 'realtime-database' itself")
+               "store 'realtime-database' itself")
         yield "on another host", "evil.example.com/", "bad_copy", "1 to 63"
         yield "in a database that is not there", "nowhere", "misconfigured", ""
 

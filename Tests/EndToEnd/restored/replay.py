@@ -38,13 +38,13 @@ NEIGHBOURS = 25
 # The posts' last lines, and what another store knows a user by.
 KEY = """created_at_column = "made"
 created_at_unit = "unix_ms"
-[[target.table]]
+[[store.table]]
 table = "accounts"
 column = "user_id"
 action = "delete"
 created_at_column = "made"
 created_at_unit = "unix_ms"
-[[target.key]]
+[[store.key]]
 name = "customer"
 table = "accounts"
 column = "user_id"
@@ -124,7 +124,7 @@ def configure(stage, stores):
         file.write(KEY)
         for name, store in stores.items():
             if name != "app-db":
-                file.write(f'\n[[target]]\nname = "{name}"\n{store.section(stage)}')
+                file.write(f'\n[[store]]\nname = "{name}"\n{store.section(stage)}')
 
 
 def names(stage, erased, kept):
@@ -153,8 +153,8 @@ def play(checks, stage, stores, users, kept):
     judge(checks, "restored from an old copy", stores, before, users, True)
 
     for name in sorted({"postgresql", "mysql", "firebase-auth"} & set(stores)):
-        drill = run(stage, "--since", since, "--drill", "--target", name)
-        checks.equal(f"a drill finds them in {name}", [target["found"] for target in drill["targets"]], [len(users)])
+        drill = run(stage, "--since", since, "--drill", "--store", name)
+        checks.equal(f"a drill finds them in {name}", [store["found"] for store in drill["stores"]], [len(users)])
     judge(checks, "after the drill", stores, before, users, True)
 
     begun, calls = time.monotonic(), calls_of(stores)
@@ -163,25 +163,25 @@ def play(checks, stage, stores, users, kept):
     judge_calls(checks, "a replay", {name: stores[name] for name in stores if name not in unsure}, calls, users)
     checks.equal(f"the replay ends in {time.monotonic() - begun:.0f} s; what a store dates by its restoration, or not"
                  " at all, is left, and not called done",
-                 (done["state"], {target["name"]: target.get("error") for target in done["targets"]}),
+                 (done["state"], {store["name"]: store.get("error") for store in done["stores"]}),
                  ("incomplete", {name: store.LEFT_AS for name, store in stores.items()}))
     checks.equal("it says so of each",
-                 {target["name"] for target in done["targets"] if target["newer"]}, unsure)
+                 {store["name"] for store in done["stores"] if store["newer"]}, unsure)
     singles = {"records", "s3"} & unsure
     checks.equal("and once of each item, also where the rows of another store led there",
-                 {target["name"]: target["newer"] for target in done["targets"] if target["name"] in singles},
+                 {store["name"]: store["newer"] for store in done["stores"] if store["name"] in singles},
                  dict.fromkeys(singles, len(users)))
     calls = calls_of(stores)
     for name in sorted(unsure):
         begun = time.monotonic()
-        done = run(stage, "--since", since, "--target", name, "--restored-at", restored)
+        done = run(stage, "--since", since, "--store", name, "--restored-at", restored)
         checks.check(f"with the time of its restoration {name} ends in {time.monotonic() - begun:.0f} s, too",
-                     done["state"] == "finished" and done["targets"][0]["erased"] == len(users), done)
+                     done["state"] == "finished" and done["stores"][0]["erased"] == len(users), done)
     judge_calls(checks, "a replay", {name: stores[name] for name in stores if name in unsure}, calls, users)
     judge(checks, "after the replay", stores, before, users, False)
     again = run(stage, "--since", since)
     checks.equal("another replay finds nobody, and is done",
-                 (again["state"], sum(target["found"] for target in again["targets"])), ("finished", 0))
+                 (again["state"], sum(store["found"] for store in again["stores"])), ("finished", 0))
     ledger_verifies(checks, stage)
 
 
@@ -223,7 +223,7 @@ def erase(checks, stage, users):
 
 def run(stage, *arguments):
     done = stage.run("expungectl", "replay", *arguments, "--json", timeout=REPLAY_S_MAX)
-    return json.loads(done.stdout) if done.stdout.startswith("{") else {"state": done.stderr, "targets": []}
+    return json.loads(done.stdout) if done.stdout.startswith("{") else {"state": done.stderr, "stores": []}
 
 
 def calls_of(stores):
@@ -517,19 +517,19 @@ class RestoredAPI(API):
 
     def section(self, stage):
         text = super().section(stage)
-        return text[:text.index("[[target.erase]]")] + """[[target.erase]]
+        return text[:text.index("[[store.erase]]")] + """[[store.erase]]
 name = "rows"
 method = "DELETE"
 path = "/rows"
 query = { owner = "{user_id}" }
 count = "/count"
-[[target.verify]]
+[[store.verify]]
 name = "rows"
 method = "GET"
 path = "/rows"
 query = { owner = "{user_id}" }
 count = "/count"
-[[target.users]]
+[[store.users]]
 name = "users"
 method = "GET"
 path = "/users"

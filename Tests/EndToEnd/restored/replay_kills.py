@@ -71,7 +71,7 @@ def play(checks, stage, stores, users, kept):
     judge(checks, "after the replay", stores, before, users, False)
     again = run(stage, "--since", since)
     checks.equal("another replay finds nobody, and is done",
-                 (again["state"], sum(target["found"] for target in again["targets"])), ("finished", 0))
+                 (again["state"], sum(store["found"] for store in again["stores"])), ("finished", 0))
     ledger_verifies(checks, stage)
     judge_entries(checks, stage, stores)
 
@@ -86,7 +86,7 @@ def judge_entries(checks, stage, stores):
     checks.equal("both verifiers agree with an export",
                  (verify(stage, lines, notes, key), independent(stage, key)), (0, 0))
     entries = [entry for entry in map(json.loads, lines.splitlines()) if entry["event"] == "replayed"]
-    missing = {name: len(requests - {entry["request"] for entry in entries if entry["target"] == name})
+    missing = {name: len(requests - {entry["request"] for entry in entries if entry["store"] == name})
                for name in stores}
     checks.equal(f"of {len(requests)} requests each has an entry in each store", missing, dict.fromkeys(stores, 0))
     resumed = [entry for entry in entries if entry.get("detail") == "resumed"]
@@ -106,8 +106,8 @@ def kill_inside(checks, stage, stores, client):
     halves = {name: [] for name in stores}
     while client.poll() is None and time.monotonic() < begun + PATIENCE_S:
         # What is called done first: it must be true of what is read after it.
-        done = [target["name"] for replay in said(stage) if replay["state"] == "finished"
-                for target in replay["targets"]]
+        done = [store["name"] for replay in said(stage) if replay["state"] == "finished"
+                for store in replay["stores"]]
         # One after the other, so that a look at the store in turn takes no time.
         turn = [name for name in stores if name not in (*done, "records")][:1]
         left = {name: stores[name].count() - KEPT for name in {*done, *turn, "app-db", "records"}}
@@ -137,8 +137,8 @@ def kill_inside(checks, stage, stores, client):
                  client.poll() == 0 and 0 < len(complaints) <= kills
                  and all("daemon restarted" in line for line in complaints), (client.poll(), complaints))
     checks.equal("it calls every store done", sorted(
-        target["name"] for replay in said(stage) if replay["state"] == "finished" for target in replay["targets"]
-        if target["name"] != "records"), sorted(set(stores) - {"records"}))
+        store["name"] for replay in said(stage) if replay["state"] == "finished" for store in replay["stores"]
+        if store["name"] != "records"), sorted(set(stores) - {"records"}))
     checks.equal("it calls none done in which something is left", early, set())
 
 

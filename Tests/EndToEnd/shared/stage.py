@@ -55,11 +55,11 @@ base_url = "{endpoint}"
 ca_file = "{ca}"
 timeout_connect = "20s"
 timeout_total = "60s"
-[[target]]
+[[store]]
 name = "app-db"
 kind = "sqlite"
 path = "{app}"
-[[target.table]]
+[[store.table]]
 table = "posts"
 column = "author_id"
 action = "delete"

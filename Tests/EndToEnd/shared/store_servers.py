@@ -28,11 +28,11 @@ SOURCE = random.Random(1)
 # Ports that are kept for servers of ours.
 KEPT = []
 # Of the SQL stores.
-TABLES = """[[target.table]]
+TABLES = """[[store.table]]
 table = "posts"
 column = "author"
 action = "delete"
-[[target.table]]
+[[store.table]]
 table = "likes"
 column = "owner"
 action = "delete"

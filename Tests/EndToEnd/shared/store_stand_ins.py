@@ -322,12 +322,12 @@ key_credential = "api-key"
 ca_file = "{self.certificate}"
 allow_private_addresses = true
 timeout = "30s"
-[target.auth]
+[store.auth]
 scheme = "header"
 header = "X-API-Key"
-[[target.erase]]
+[[store.erase]]
 name = "items"
-{search}[[target.erase]]
+{search}[[store.erase]]
 name = "item"
 method = "DELETE"
 path = "/items/{{id}}"
@@ -335,7 +335,7 @@ for_each = "items"
 count = "/deleted"
 gone = [404]
 gone_if = {{ "/error" = "absent" }}
-[[target.verify]]
+[[store.verify]]
 name = "items"
 {search}"""
 

@@ -27,52 +27,52 @@ CREATE INDEX members_workspace ON members (workspace_id);
 CREATE TABLE documents (workspace_id TEXT NOT NULL REFERENCES workspaces (id), body TEXT);
 CREATE INDEX documents_workspace ON documents (workspace_id);
 """
-# The keyed targets stand first: the order of the file is not what keeps them behind their source.
-TARGETS = """
-[[target]]
+# The keyed stores stand first: the order of the file is not what keeps them behind their source.
+STORES = """
+[[store]]
 name = "crm"
 kind = "files"
 root = "{crm}"
 paths = ["records/{{user_id}}.json"]
 keyed_by = "app-db.customer"
 without_keys = "park"
-[[target]]
+[[store]]
 name = "spaces"
 kind = "files"
 root = "{spaces}"
 paths = ["{{user_id}}"]
 keyed_by = "app-db.workspace"
-[[target]]
+[[store]]
 name = "app-spaces"
 kind = "sqlite"
 path = "{app}"
 keyed_by = "app-db.workspace"
-[[target.table]]
+[[store.table]]
 table = "workspaces"
 column = "id"
 action = "delete"
-[[target.table]]
+[[store.table]]
 table = "documents"
 column = "workspace_id"
 action = "delete"
 """
 KEYS = """
-[[target.table]]
+[[store.table]]
 table = "accounts"
 column = "user_id"
 action = "delete"
-[[target.table]]
+[[store.table]]
 table = "members"
 column = "user_id"
 action = "delete"
 created_at_column = "joined_at"
 created_at_unit = "unix_s"
-[[target.key]]
+[[store.key]]
 name = "customer"
 table = "accounts"
 column = "user_id"
 value = "crm_id"
-[[target.key]]
+[[store.key]]
 name = "workspace"
 table = "members"
 column = "user_id"
@@ -98,10 +98,10 @@ class Town:
             app.executescript(SCHEMA)
         with open(stage.path("expunged.toml")) as file:
             text = file.read().replace("[requests]\n", SETTINGS, 1)
-        before, target = text.split("[[target]]\n", 1)
-        targets = TARGETS.format(crm=self.crm, spaces=self.spaces, app=stage.app)
+        before, store = text.split("[[store]]\n", 1)
+        stores = STORES.format(crm=self.crm, spaces=self.spaces, app=stage.app)
         with open(stage.path("expunged.toml"), "w") as file:
-            file.write(f"{before}{targets}[[target]]\n{target}{KEYS}")
+            file.write(f"{before}{stores}[[store]]\n{store}{KEYS}")
         self.customers = {}
 
     def settle(self, count, workspace_of):
@@ -225,19 +225,19 @@ def dependents(checks, seed):
 
 
 def covered(checks, stage):
-    for target in ("app-db", "app-spaces"):
-        health = stage.http("POST", f"/v1/targets/{target}/check")[1]
-        checks.check(f"'{target}' fits, and what the other of the two deals with is covered",
+    for store in ("app-db", "app-spaces"):
+        health = stage.http("POST", f"/v1/stores/{store}/check")[1]
+        checks.check(f"'{store}' fits, and what the other of the two deals with is covered",
                      health.get("findings") == [] and health.get("uncovered") == [], health)
 
 
 def planned(checks, stage, town, user, spaces):
     plan = stage.http("POST", "/v1/plans", {"user_id": user})[1]
-    names = [target["name"] for target in plan["targets"]]
+    names = [store["name"] for store in plan["stores"]]
     checks.equal("the source stands before what it keys, else the file's order", names,
                  ["app-db", "crm", "spaces", "app-spaces"])
-    items = {(target["name"], item["name"], item["action"]): item for target in plan["targets"]
-             for item in target["items"]}
+    items = {(store["name"], item["name"], item["action"]): item for store in plan["stores"]
+             for item in store["items"]}
     own = items.get(("app-spaces", "workspaces", "delete"), {})
     shared = items.get(("spaces", "app-db.workspace", "keep"), {})
     checks.check("the plan counts what only this user owns, and says what stays",
@@ -252,12 +252,12 @@ def planned(checks, stage, town, user, spaces):
 
 def crash_between(checks, stage, town, users, spaces):
     """Two owners, both behind the purge of their rows; the object between them has nobody left."""
-    for target in ("crm", "spaces", "app-spaces"):
-        stage.http("POST", f"/v1/targets/{target}/pause")
+    for store in ("crm", "spaces", "app-spaces"):
+        stage.http("POST", f"/v1/stores/{store}/pause")
     requests = [stage.delete(user)[1]["id"] for user in users]
     checks.check("the rows of two owners are gone, and what they named waits", comes_true(
         lambda: not set(users) & town.rows("user_id", "accounts")
-        and all(show(stage, request).get("detail") == "target_paused" for request in requests)),
+        and all(show(stage, request).get("detail") == "store_paused" for request in requests)),
         [show(stage, request) for request in requests])
     pair = spaces["pair 0"]
     checks.check("their workspace is still there", pair in town.folders())
@@ -269,8 +269,8 @@ def crash_between(checks, stage, town, users, spaces):
                  and {text[:5] for _, text in found} == {"user-"}, found)
     stage.kill()
     stage.starts()
-    for target in ("crm", "spaces", "app-spaces"):
-        stage.http("POST", f"/v1/targets/{target}/resume")
+    for store in ("crm", "spaces", "app-spaces"):
+        stage.http("POST", f"/v1/stores/{store}/resume")
     checks.check("after kill -9 both complete", comes_true(
         lambda: all(show(stage, request)["state"] == "completed" for request in requests)),
         [show(stage, request) for request in requests])
@@ -278,12 +278,12 @@ def crash_between(checks, stage, town, users, spaces):
                  and pair not in town.rows("id", "workspaces"))
     checks.check("what other users own is still there", spaces["four"] in town.folders())
     receipt = stage.http("GET", f"/v1/requests/{requests[0]}/receipt")[1]
-    lines = [(table["table"], table["action"], table["rows"]) for target in receipt["targets"]
-             if target["target"] == "spaces" for table in target["tables"]]
+    lines = [(table["table"], table["action"], table["rows"]) for store in receipt["stores"]
+             if store["store"] == "spaces" for table in store["tables"]]
     checks.check("the receipt says what stays", any(
         name == "app-db.workspace" and "still has other owners" in action and rows == 2
         for name, action, rows in lines), lines)
-    left = [entry for entry in receipt["not_erased"] if entry["target"] == "spaces"]
+    left = [entry for entry in receipt["not_erased"] if entry["store"] == "spaces"]
     checks.check("also among what was not erased", len(left) == 1 and left[0]["rows"] == 2, receipt["not_erased"])
 
 
@@ -326,7 +326,7 @@ def put_back(checks, stage, town):
     for table in ("members", "accounts"):
         town.do(f"DELETE FROM {table} WHERE user_id = ?", user)
     plan = stage.http("POST", "/v1/plans", {"user_id": user})[1]
-    reasons = {target["name"]: [item.get("reason", "") for item in target["items"]] for target in plan["targets"]}
+    reasons = {store["name"]: [item.get("reason", "") for item in store["items"]] for store in plan["stores"]}
     checks.check("a plan says which store no key leads to, and that the request would wait",
                  any("without_keys" in reason for reason in reasons["crm"])
                  and any("no key" in reason for reason in reasons["spaces"]), plan)
@@ -350,7 +350,7 @@ def put_back(checks, stage, town):
                  and spaces["late"] not in town.folders() and spaces["late"] not in town.rows("id", "workspaces"))
     receipt = stage.http("GET", f"/v1/requests/{request}/receipt")[1]
     checks.check("the receipt calls every store verified", all(
-        target["verified"] for target in receipt["targets"]), receipt["targets"])
+        store["verified"] for store in receipt["stores"]), receipt["stores"])
 
 
 def erased(checks, town, staying, kept):
@@ -373,7 +373,7 @@ def restored(checks, stage, town, users, spaces):
         town.write_old(space)
     for user in users:
         town.write_record(user)
-    done = replayed(stage, "--target", "app-db", "--restored-at", now())
+    done = replayed(stage, "--store", "app-db", "--restored-at", now())
     checks.equal("a replay erases in the source and in what it keys", found(done, "erased"),
                  {"app-db": 2, "crm": 2, "spaces": 1, "app-spaces": 1})
     checks.equal("what it found is used up", found_keys(stage), 0)
@@ -404,7 +404,7 @@ def restored_alone(checks, stage, town, users, spaces, owner):
     checks.equal("shared objects go at once; records wait for the time of the restoration",
                  (dated["state"], found(dated, "erased"), found(dated, "newer")["crm"]),
                  ("incomplete", {"app-db": 0, "crm": 0, "spaces": 2, "app-spaces": 2}, 2))
-    done = replayed(stage, "--target", "crm", "--restored-at", now())
+    done = replayed(stage, "--store", "crm", "--restored-at", now())
     checks.equal("with it they go, too", (done["state"], found(done, "erased")), ("finished", {"crm": 2}))
     checks.check("what has an owner again stays, in both stores",
                  owned in town.folders() and owned in town.rows("id", "workspaces")
@@ -429,24 +429,24 @@ def without_state(checks, stage, town, users, spaces):
     records = town.records()
     done = replayed(stage)
     checks.equal("until an empty state is accepted a replay touches nothing",
-                 (done["state"], [(target["name"], target["error"]) for target in done["targets"]], town.records()),
+                 (done["state"], [(store["name"], store["error"]) for store in done["stores"]], town.records()),
                  ("incomplete", [("state", "state_rolled_back")], records))
     checks.equal("an empty state is accepted", stage.run("expungectl", "ledger", "accept-rollback").returncode, 0)
     done = replayed(stage)
     checks.equal("the ids' tombstones come from the checkpoint file", (done["state"], found(done, "erased")),
                  ("incomplete", {"app-db": 0, "crm": 0, "spaces": 3, "app-spaces": 3}))
-    done = replayed(stage, "--target", "crm", "--restored-at", now())
+    done = replayed(stage, "--store", "crm", "--restored-at", now())
     checks.equal("the records', too", (done["state"], found(done, "erased")), ("finished", {"crm": 2}))
     checks.equal("the ledger verifies", stage.run("expungectl", "ledger", "verify").returncode, 0)
 
 
 def replayed(stage, *arguments):
     done = stage.run("expungectl", "replay", "--since", "2026-01-01T00:00:00Z", *arguments, "--json")
-    return json.loads(done.stdout) if done.stdout.startswith("{") else {"state": done.stderr, "targets": []}
+    return json.loads(done.stdout) if done.stdout.startswith("{") else {"state": done.stderr, "stores": []}
 
 
 def found(replay, what):
-    return {target["name"]: target[what] for target in replay["targets"]}
+    return {store["name"]: store[what] for store in replay["stores"]}
 
 
 def now():

@@ -10,7 +10,7 @@ from stage import BINARIES, Stage
 from stores import Stores, others_are_as_before
 
 LIMIT = 2
-# A hold on a target is the same for each kind; these are a database, items without SQL, and calls.
+# A hold on a store is the same for each kind; these are a database, items without SQL, and calls.
 HELD = ("mysql", "dynamodb", "http")
 # Of a tree it counts the places that are named, of which each goes whole.
 UNCOUNTED = {"realtime-database"}
@@ -42,7 +42,7 @@ def play(checks, stage, found):
     planned(checks, stage, found, users[0])
     of_user(checks, stage, found, users[0])
     for name, user in zip(HELD, users[1:]):
-        of_target(checks, stage, found, name, user, before[name][user])
+        of_store(checks, stage, found, name, user, before[name][user])
     guarded(checks, stage, found, users[len(HELD) + 1:])
     others_are_as_before(checks, users, before, found.items())
 
@@ -50,10 +50,10 @@ def play(checks, stage, found):
 def planned(checks, stage, found, user):
     held = found.items()
     plan = stage.http("POST", "/v1/plans", {"user_id": user})[1]
-    checks.equal("a plan names every store", [target["name"] for target in plan["targets"]], list(found.all))
-    for target in plan["targets"]:
-        name = target["name"]
-        count = sum(item["count"] for item in target["items"] if "count" in item)
+    checks.equal("a plan names every store", [store["name"] for store in plan["stores"]], list(found.all))
+    for store in plan["stores"]:
+        name = store["name"]
+        count = sum(item["count"] for item in store["items"] if "count" in item)
         if name not in UNCOUNTED:
             checks.equal(f"{name}: the plan counts what there is", count, len(held[name][user]))
     checks.equal("a plan takes nothing", found.items(), held)
@@ -69,9 +69,9 @@ def of_user(checks, stage, found, user):
     released(checks, stage, found, user, request, "--user", user)
 
 
-def of_target(checks, stage, found, name, user, held):
+def of_store(checks, stage, found, name, user, held):
     """All that can go before the held store goes, and of that one nothing."""
-    checks.check(f"{name}: hold --target is accepted", works(ctl(stage, "hold", "--target", name)))
+    checks.check(f"{name}: hold --store is accepted", works(ctl(stage, "hold", "--store", name)))
     request = stage.delete(user)[1]["id"]
     checks.check(f"{name}: the deletion is on hold, and stays so",
                  parked(stage, request, "on_hold") and stays(stage, request), show(stage, request))
@@ -88,7 +88,7 @@ def released(checks, stage, found, user, request, *arguments):
     left = [name for name, items in found.items().items() if items[user]]
     checks.equal("     with nothing left anywhere", left, [])
     receipt = stage.http("GET", f"/v1/requests/{request}/receipt")[1]
-    checks.equal("     and every store on the receipt", {target["target"] for target in receipt["targets"]},
+    checks.equal("     and every store on the receipt", {store["store"] for store in receipt["stores"]},
                  set(found.all))
 
 

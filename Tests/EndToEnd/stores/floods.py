@@ -22,12 +22,12 @@ SIZE = "longer than the service reads"
 # Modes that the service ends by a deadline, since libpq itself gets slower with each setting.
 SLOW = {"settings"}
 BIG = """
-[[target]]
+[[store]]
 name = "big"
 kind = "sqlite"
 path = "{path}"
 triggers = "checked"
-[[target.table]]
+[[store.table]]
 table = "items"
 column = "owner"
 {action}
@@ -103,15 +103,15 @@ def of_server(checks, seed, sandbox, kind, mode):
     stage, what = Stage(checks, seed, sandbox), f"{kind.__name__} {mode}"
     server = kind(stage.path("flood"), mode)
     try:
-        extend(stage, f'[[target]]\nname = "flood"\n{server.section(stage)}'
-               '[[target.table]]\ntable = "posts"\ncolumn = "author"\naction = "delete"\n')
+        extend(stage, f'[[store]]\nname = "flood"\n{server.section(stage)}'
+               '[[store.table]]\ntable = "posts"\ncolumn = "author"\naction = "delete"\n')
         with Bounded(stage, what):
             users = stage.new_users(USERS)
             accepts(stage, what, users)
             checks.check(f"{what}: the rows in the other store go",
                          comes_true(lambda: not stage.rows_left()), stage.rows_left())
             if mode not in SLOW:
-                checked = stage.run("expungectl", "targets", "check", "flood", timeout=4 * HANG_S)
+                checked = stage.run("expungectl", "stores", "check", "flood", timeout=4 * HANG_S)
                 said = checked.stdout + checked.stderr
                 checks.check(f"{what}: the check names the bound", SIZE in said, said)
         stage.unjudged = "a store answers nothing that ends"
@@ -150,7 +150,7 @@ def of_trigger(checks, seed, sandbox, name, kind, sql):
         users = stage.new_users(USERS)
         server.prepare(users)
         server.sql(sql.format(user=users[0]))
-        extend(stage, f'[[target]]\nname = "server"\n{server.section(stage)}')
+        extend(stage, f'[[store]]\nname = "server"\n{server.section(stage)}')
         with Bounded(stage, what):
             requests = accepts(stage, what, users)
             checks.check(f"{what} blocks its request", comes_true(

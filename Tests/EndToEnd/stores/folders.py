@@ -32,7 +32,7 @@ def folders(checks, seed):
     stage = Stage(checks, seed)
     files = Files(stage.path("files-store"))
     with open(stage.path("expunged.toml"), "a") as file:
-        file.write(f'\n[[target]]\nname = "files"\n{files.section(stage)}')
+        file.write(f'\n[[store]]\nname = "files"\n{files.section(stage)}')
     try:
         failing_disk(checks, stage, files)
         mounts(checks, stage, files)
@@ -64,7 +64,7 @@ def show(stage, request):
 
 
 def step_of(shown):
-    return next(step for step in shown["steps"] if step.get("target") == "files" and step["kind"] == "purge")
+    return next(step for step in shown["steps"] if step.get("store") == "files" and step["kind"] == "purge")
 
 
 # A disk that fails
@@ -79,7 +79,7 @@ def failing_disk(checks, stage, files):
               "FAULT_ACTION": "eio", "FAULT_REPORT": report}
     stage.start(**faults)
     checks.check("the daemon starts on a disk that fails now and then", stage.comes_up(), stage.log()[-2000:])
-    stage.run("expungectl", "targets", "pause", "files")
+    stage.run("expungectl", "stores", "pause", "files")
     requests = {user: stage.delete(user)[1]["id"] for user in users}
     # What the user of a new account writes stays, and must be looked through each time. The times of files are behind the
     # clock by some milliseconds.
@@ -93,7 +93,7 @@ def failing_disk(checks, stage, files):
             kept.add(os.path.join(folder, f"newer-{number}"))
             with open(os.path.join(folder, f"newer-{number}"), "w") as file:
                 file.write("made after the request")
-    stage.run("expungectl", "targets", "resume", "files")
+    stage.run("expungectl", "stores", "resume", "files")
     watch = Watch(stage, files, requests, (whole, kept))
     for number in range(1, KILLS + 1):
         # Retried by hand, so that no fault has to wait for the one before.
@@ -180,7 +180,7 @@ def mounts(checks, stage, files):
     inside = Namespace(stage, is_mapped="-r" in wrapper)
     at = {user: os.path.join(files.root, "files", user) for user in users}
     places = [f"{at[folder]}/0", f"{at[file]}/4/x", f"{at[memory]}/a/b/2"]
-    stage.run("expungectl", "targets", "pause", "files")
+    stage.run("expungectl", "stores", "pause", "files")
     requests = {user: stage.delete(user)[1]["id"] for user in users[:4]}
     # Newer than the request: that is no reason to leave what it hides, which is older.
     with open(os.path.join(victims, "newer"), "w") as made:
@@ -190,7 +190,7 @@ def mounts(checks, stage, files):
     inside.run("mount", "--bind", os.path.join(victims, "newer"), places[1])
     inside.run("mount", "-t", "tmpfs", "none", places[2])
     inside.run("touch", f"{places[2]}/on-tmpfs")
-    stage.run("expungectl", "targets", "resume", "files")
+    stage.run("expungectl", "stores", "resume", "files")
     watch = Watch(stage, files, requests, ({user: len(held(files, user)) for user in users}, set()))
     checks.check("a user without a mount is erased beside them", comes_true(
         lambda: watch.look() or show(stage, requests[free])["state"] == "completed", PATIENCE_S, 0.1))
@@ -205,8 +205,8 @@ def mounts(checks, stage, files):
         os.path.exists(place) for place in places) and all(held(files, user) for user in (folder, file, memory)))
     checks.check("nothing on the mounted side went", contents(victims) == kept
                  and os.path.exists(f"/proc/{inside.pid}/root{places[2]}/on-tmpfs"))
-    said = stage.run("expungectl", "targets", "check", "files")
-    checks.check("'expungectl targets check' says what is in the way",
+    said = stage.run("expungectl", "stores", "check", "files")
+    checks.check("'expungectl stores check' says what is in the way",
                  "something is mounted at 3 places below" in said.stdout, said.stdout + said.stderr)
     for place in places:
         inside.run("umount", place)
@@ -224,10 +224,10 @@ def on_the_way(checks, stage, files, scene):
     place = os.path.join(files.root, "files")
     inside.run("mount", "-t", "tmpfs", "none", place)
     request = stage.delete(user)[1]["id"]
-    checks.check("a mount over the folder of all users pauses the target", comes_true(
-        lambda: show(stage, request).get("detail") == "target_paused", PATIENCE_S, 0.1), show(stage, request))
+    checks.check("a mount over the folder of all users pauses the store", comes_true(
+        lambda: show(stage, request).get("detail") == "store_paused", PATIENCE_S, 0.1), show(stage, request))
     inside.run("umount", place)
-    stage.run("expungectl", "targets", "resume", "files")
+    stage.run("expungectl", "stores", "resume", "files")
     checks.check("it goes on when that is gone and somebody says so", comes_true(
         lambda: show(stage, request)["state"] == "completed", PATIENCE_S, 0.1) and not held(files, user))
     checks.check("what everybody else has is as it was, after all mounts", others(files, [user]) == before)

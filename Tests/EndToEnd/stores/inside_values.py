@@ -23,11 +23,11 @@ BJORN = "bj\u00f6rn"
 
 TABLES = {
     "documents": "meta {json}", "boards": "members {text}", "comments": "body {text}", "letters": "head {json}"}
-RULES = """[[target.table]]
+RULES = """[[store.table]]
 table = "users"
 column = "id"
 action = "delete"
-[[target.table]]
+[[store.table]]
 table = "documents"
 column = "meta"
 inside = "json"
@@ -35,7 +35,7 @@ path = "$.editors[*].id"
 action = "anonymize"
 set = { meta = { strategy = "remove", path = "$.editors[*]" } }
 keep_reason = "documents of the team"
-[[target.table]]
+[[store.table]]
 table = "documents"
 column = "meta"
 inside = "json"
@@ -43,7 +43,7 @@ path = "$.log[*].by"
 action = "anonymize"
 set = { meta = { strategy = "constant", value = "nobody", path = "$.log[*].by" } }
 keep_reason = "history of the team"
-[[target.table]]
+[[store.table]]
 table = "boards"
 column = "members"
 inside = "list"
@@ -51,7 +51,7 @@ separator = ","
 action = "anonymize"
 set = { members = { strategy = "remove" } }
 keep_reason = "boards of the team"
-[[target.table]]
+[[store.table]]
 table = "comments"
 column = "body"
 inside = "text"
@@ -59,7 +59,7 @@ pattern = "@{users.name}"
 action = "anonymize"
 set = { body = { strategy = "constant", value = "@deleted" } }
 keep_reason = "comments of others"
-[[target.table]]
+[[store.table]]
 table = "letters"
 column = "head"
 inside = "json"
@@ -69,7 +69,7 @@ action = "anonymize"
 set = { head = { strategy = "remove", path = "$.to[*]" } }
 keep_reason = "letters of others"
 """
-ARRAYS = """[[target.table]]
+ARRAYS = """[[store.table]]
 table = "rooms"
 column = "members"
 inside = "array"
@@ -307,9 +307,9 @@ def configure(stage, stores):
     with open(stage.path("expunged.toml")) as file:
         text = file.read()
     with open(stage.path("expunged.toml"), "w") as file:
-        file.write(text[:text.index("[[target]]")])
+        file.write(text[:text.index("[[store]]")])
         for store in stores:
-            file.write(f'[[target]]\nname = "{store.name}"\n{store.access(stage)}{store.rules}')
+            file.write(f'[[store]]\nname = "{store.name}"\n{store.access(stage)}{store.rules}')
 
 
 def play(checks, stage, stores, town):
@@ -318,7 +318,7 @@ def play(checks, stage, stores, town):
         checks.equal(f"{store.name}: rows of {len(store.tables)} tables are as they were made",
                      different(store.rows(), before), [])
     stage.starts()
-    checked = stage.run("expungectl", "targets", "check")
+    checked = stage.run("expungectl", "stores", "check")
     checks.check("the check finds no mistake", checked.returncode == 0, checked.stdout + checked.stderr)
     requests = kill_inside(checks, stage, stores, town)
     ended = comes_true(lambda: all(state(stage, request) == "completed" for request in requests.values()), 120)
@@ -333,7 +333,7 @@ def play(checks, stage, stores, town):
         traces = [user for user in town.erased if re.search(re.escape(user) + r"(?!\w)", text)]
         checks.equal(f"{store.name}: the bytes of no column have an erased id", traces, [])
     receipt = stage.http("GET", f"/v1/requests/{requests[town.erased[0]]}/receipt")[1]
-    stated = [table["action"] for target in receipt["targets"] for table in target["tables"]]
+    stated = [table["action"] for store in receipt["stores"] for table in store["tables"]]
     for place in ("$.editors[*]", "$.log[*].by", "$.to[*]"):
         checks.check(f"the receipt names {place}", any(place in action for action in stated), stated)
 

@@ -38,9 +38,9 @@ WRITES = ("INSERT INTO posts (author_id, body) VALUES ('writer', 'x');"
           "UPDATE posts SET body = 'y' WHERE id = (SELECT max(id) FROM posts WHERE author_id = 'writer');")
 
 SECTION = """
-[[target]]
+[[store]]
 name = "{name}"
-{access}[[target.table]]
+{access}[[store.table]]
 table = "posts"
 column = "author_id"
 action = "delete"
@@ -139,7 +139,7 @@ def plan(checks, stage, database, user):
     took = time.monotonic() - begun
     waits = writer.stop()[len(calm):]
     late = sum(wait > WAIT_MS_MAX for wait in waits)
-    items = [item for target in json.loads(done.stdout)["targets"] for item in target["items"]] if done.stdout else []
+    items = [item for store in json.loads(done.stdout)["stores"] for item in store["items"]] if done.stdout else []
     checks.equal(f"{database.name}: a plan counts all of them in {took:.1f} s",
                  (sum(item["count"] for item in items), any(item["or_more"] for item in items)), (ROWS, False))
     print(f"     the longest of {len(waits)} writes beside it waited {max(waits, default=0):.0f} ms"

@@ -39,9 +39,9 @@ INSERT INTO likes SELECT id, author FROM posts;
 INSERT INTO invoices SELECT n, {owner}, 'name ' || n, n || '@example.com' FROM {numbers_invoices};
 """
 SECTION = """
-[[target]]
+[[store]]
 name = "{name}"
-{access}""" + TABLES + """[[target.table]]
+{access}""" + TABLES + """[[store.table]]
 table = "invoices"
 column = "customer"
 action = "anonymize"
@@ -137,8 +137,8 @@ def kill_inside(checks, stage, stores, user):
     checks.equal("it goes on by itself and completes", state, "completed")
     checks.check(f"asked {asked} times, it never says so with something left",
                  state != "completed" or not any(left.values()), left)
-    stated = {target["target"]: (target.get("counts"), sum(table["rows"] for table in target["tables"]))
-            for target in stage.http("GET", f"/v1/requests/{request}/receipt")[1]["targets"]}
+    stated = {store["store"]: (store.get("counts"), sum(table["rows"] for table in store["tables"]))
+            for store in stage.http("GET", f"/v1/requests/{request}/receipt")[1]["stores"]}
     checks.check("the receipt calls the counts of each store the least, and none is more than there was",
                  all(stated[name][0] == "at_least" and stated[name][1] <= TOTAL for name in half), stated)
 

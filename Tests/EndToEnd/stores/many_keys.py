@@ -28,7 +28,7 @@ CHECK_S_MAX = 20
 LOOKED_MIN = 100_000
 
 SECTION = """
-[[target]]
+[[store]]
 name = "redis"
 kind = "redis"
 socket = "{socket}"
@@ -86,13 +86,13 @@ def fill(store, names, count):
 
 def check(checks, stage, count):
     begun = time.monotonic()
-    status, shown = in_terminal(stage, "targets", "check", "redis")
+    status, shown = in_terminal(stage, "stores", "check", "redis")
     took = time.monotonic() - begun
     checks.check(f"with {count:,} keys a check ends in {took:.1f} s, and finds nothing",
                  status == 0 and "uncovered:" not in shown, (status, shown))
     if HOLDS_BARS:
         checks.check(f"     that is at most {CHECK_S_MAX} s", took <= CHECK_S_MAX, took)
-    checks.check("it shows that it goes on", "looking through target redis, " in shown, shown)
+    checks.check("it shows that it goes on", "looking through store redis, " in shown, shown)
     part = re.search(r"sampled: \*: (\d+) keys were looked at", shown)
     looked = int(part[1]) if part else count
     print(f"     it looked at {looked:,} of them")
@@ -105,11 +105,11 @@ def purge(checks, stage, store, names):
     store.cli("CONFIG", "RESETSTAT")
     done, client = completed(stage), Client(store)
     # All of them wait before the first pass begins: one that begins with some takes another for the rest.
-    stage.run("expungectl", "targets", "pause", "redis")
+    stage.run("expungectl", "stores", "pause", "redis")
     submit(stage.spool, names)
     assert comes_true(lambda: parked(stage) == len(names), PATIENCE_S, 0.05), stage.log()[-2000:]
     begun = time.monotonic()
-    stage.run("expungectl", "targets", "resume", "redis")
+    stage.run("expungectl", "stores", "resume", "redis")
     ended = comes_true(lambda: completed(stage) >= done + len(names), PATIENCE_S, 0.05)
     took = time.monotonic() - begun
     waits = client.stop()

@@ -15,24 +15,24 @@ from holds import later_request_ends
 from scenario import scenario
 from stage import BINARIES, GONE, ROOT, Stage
 
-TARGETS = """
-[[target.table]]
+STORES = """
+[[store.table]]
 table = "scores"
 column = "player"
 id_type = "integer"
 action = "delete"
-[[target.table]]
+[[store.table]]
 table = "profiles"
 column = "player"
 action = "anonymize"
 keep_reason = "tax law"
 set = {{ player = {{ strategy = "null" }}, zip = {{ strategy = "truncate", length = 2 }}, mail = {{ strategy = "hash" }} }}
-[[target]]
+[[store]]
 name = "files"
 kind = "files"
 root = "{files}"
 paths = ["{{user_id}}", "*/{{user_id}}"]
-[[target]]
+[[store]]
 name = "crm"
 kind = "files"
 root = "{crm}"
@@ -41,11 +41,11 @@ keyed_by = "app-db.customer"
 without_keys = "park"
 """
 KEY = """
-[[target.table]]
+[[store.table]]
 table = "users"
 column = "id"
 action = "delete"
-[[target.key]]
+[[store.key]]
 name = "customer"
 table = "users"
 column = "id"
@@ -101,8 +101,8 @@ class Town:
         with sqlite3.connect(stage.app) as app:
             app.executescript(SCHEMA)
         with open(stage.path("expunged.toml"), "a") as file:
-            file.write(TARGETS.format(files=self.files, crm=self.crm).replace(
-                "[[target]]\nname = \"files\"", KEY + "[[target]]\nname = \"files\"", 1))
+            file.write(STORES.format(files=self.files, crm=self.crm).replace(
+                "[[store]]\nname = \"files\"", KEY + "[[store]]\nname = \"files\"", 1))
         self.requests = {}
 
     def do(self, statement, *values):
@@ -154,7 +154,7 @@ class Town:
             return None
 
     def obstacle(self, user):
-        return [(step["target"], step["last_error"], step["obstacle"])
+        return [(step["store"], step["last_error"], step["obstacle"])
                 for step in self.show(user)["steps"] if step.get("obstacle")]
 
     def next_try(self, user):
@@ -186,7 +186,7 @@ def healthy(checks, stage, town, user):
     receipt = stage.http("GET", f"/v1/requests/{town.requests[user]}/receipt")[1]
     passed = [row for row in receipt["not_erased"] if "hidden folder" in row["reason"]]
     checks.check("the receipt names what a wildcard passed over",
-                 [(row["target"], row["rows"]) for row in passed] == [("files", 1)], receipt)
+                 [(row["store"], row["rows"]) for row in passed] == [("files", 1)], receipt)
 
 
 def entries(stage, text):
@@ -222,8 +222,8 @@ def named(checks, stage, town, users):
     checks.check("who waits for the end reads once what stands in the way, and what to do",
                  said.count("  blocked by: app-db: trigger ") == 1 and said.count("  to mend it: ") == 1
                  and not printed, said)
-    paused = stage.http("GET", "/v1/targets")[1]
-    checks.check("no target is paused for it", "misconfigured" not in str(paused), paused)
+    paused = stage.http("GET", "/v1/stores")[1]
+    checks.check("no store is paused for it", "misconfigured" not in str(paused), paused)
     user = users["nobody"]
     parked = comes_true(lambda: (town.state(user), town.show(user).get("detail")) == ("parked", "without_keys"))
     checks.check("a store into which no key led lets the request wait", parked, town.show(user))
@@ -266,10 +266,10 @@ def metrics(stage):
 def alarmed(checks, stage):
     """Whom nothing but the surveillance reports."""
     checks.check("blocked users raise an alarm", comes_true(lambda: "purge_blocked" in alarms(stage)), alarms(stage))
-    for target, count in (("app-db", 3), ("files", 1), ("crm", 0)):
-        line = f'expunged_target_requests_blocked{{target="{target}"}} {count}'
-        checks.check(f"{target}: and are counted", comes_true(lambda: f"{line}\n" in metrics(stage)), metrics(stage))
-    done = stage.run("expungectl", "targets", "check", "files")
+    for store, count in (("app-db", 3), ("files", 1), ("crm", 0)):
+        line = f'expunged_store_requests_blocked{{store="{store}"}} {count}'
+        checks.check(f"{store}: and are counted", comes_true(lambda: f"{line}\n" in metrics(stage)), metrics(stage))
+    done = stage.run("expungectl", "stores", "check", "files")
     checks.check("a check of their store says so, and fails",
                  done.returncode == 1 and "1 request is blocked: permission of '{user_id}'" in done.stdout,
                  (done.returncode, done.stdout, done.stderr))
@@ -279,16 +279,16 @@ def missing(checks, stage, town):
     """The folder of a store is gone while an operator resumes it."""
     checks.check("the alarm ends with the last obstacle", comes_true(lambda: "purge_blocked" not in alarms(stage)),
                  alarms(stage))
-    stage.run("expungectl", "targets", "pause", "crm")
+    stage.run("expungectl", "stores", "pause", "crm")
     os.rename(town.crm, town.crm + ".away")
-    done = stage.run("expungectl", "targets", "resume", "crm")
+    done = stage.run("expungectl", "stores", "resume", "crm")
     checks.check("resuming a store that is missing says where it is missing, and fails",
                  done.returncode == 1 and town.crm in done.stdout and "paused" in done.stdout,
                  (done.returncode, done.stdout, done.stderr))
-    shown = stage.run("expungectl", "targets").stdout
+    shown = stage.run("expungectl", "stores").stdout
     checks.check("so does the list", town.crm in shown, shown)
     os.rename(town.crm + ".away", town.crm)
-    done = stage.run("expungectl", "targets", "resume", "crm")
+    done = stage.run("expungectl", "stores", "resume", "crm")
     checks.check("it is resumed once it is back", done.returncode == 0 and "ready" in done.stdout, done.stdout)
 
 
@@ -310,7 +310,7 @@ def overcome(checks, stage, town, users):
     masked = town.do("SELECT DISTINCT zip, mail = ?, mail GLOB 'erased:*' FROM profiles", FORGED)
     checks.check("neither a short text nor what looks like a mask was taken for masked", masked == [("*", 0, 1)], masked)
     receipt = stage.http("GET", f"/v1/requests/{town.requests[user]}/receipt")[1]
-    crm = next(target for target in receipt["targets"] if target["target"] == "crm")
+    crm = next(store for store in receipt["stores"] if store["store"] == "crm")
     checks.check("the receipt does not call that store verified",
                  crm["verified"] is False and "not_looked_for" in crm and "NOT looked for in 'crm'" in receipt["summary"],
                  receipt)

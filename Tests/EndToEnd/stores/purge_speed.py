@@ -28,9 +28,9 @@ WRITES = ("INSERT INTO items (owner, body) VALUES ('writer', 'x');"
           "UPDATE items SET body = 'y' WHERE id = (SELECT max(id) FROM items WHERE owner = 'writer');")
 
 SECTION = """
-[[target]]
+[[store]]
 name = "{name}"
-{access}[[target.table]]
+{access}[[store.table]]
 table = "items"
 column = "owner"
 action = "delete"

@@ -28,7 +28,7 @@ def retention(checks, seed):
     try:
         with open(stage.path("expunged.toml"), "a") as file:
             section = store.section(stage).replace(f":{store.relay.port}", f":{proxy.port}")
-            file.write(f'\n[[target]]\nname = "s3"\n{section}')
+            file.write(f'\n[[store]]\nname = "s3"\n{section}')
         play(checks, stage, store, proxy)
         stage.scan()
     finally:
@@ -73,10 +73,10 @@ def unreadable(checks, stage, store, proxy, user):
     """Without an answer nobody knows what protects an object: the request waits."""
     proxy.refusal = (403, "AccessDenied")
     request = stage.delete(user)[1]["id"]
-    checks.check("where retention may not be asked for the target pauses, and nothing is completed", comes_true(
-        lambda: show(stage, request).get("detail") == "target_paused", pause=0.1), show(stage, request))
+    checks.check("where retention may not be asked for the store pauses, and nothing is completed", comes_true(
+        lambda: show(stage, request).get("detail") == "store_paused", pause=0.1), show(stage, request))
     proxy.refusal = (503, "SlowDown")
-    stage.run("expungectl", "targets", "resume", "s3")
+    stage.run("expungectl", "stores", "resume", "s3")
     checks.check("where the server asks for a pause it is tried again", comes_true(
         lambda: any(step.get("last_error") == "throttled" for step in show(stage, request)["steps"]), pause=0.1),
         show(stage, request))
@@ -124,8 +124,8 @@ def receipt_of(stage, request):
 
 
 def residual_copies(receipt):
-    target = next(target for target in receipt["targets"] if target["target"] == "s3")
-    return sorted((copy["what"], copy.get("until")) for copy in target.get("residual_copies", []))
+    store = next(store for store in receipt["stores"] if store["store"] == "s3")
+    return sorted((copy["what"], copy.get("until")) for copy in store.get("residual_copies", []))
 
 
 def keys(store, user):

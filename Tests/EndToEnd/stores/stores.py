@@ -78,7 +78,7 @@ class Stores:
         with open(stage.path("expunged.toml"), "a") as file:
             for name, store in self.all.items():
                 if name != "app-db":
-                    file.write(f'\n[[target]]\nname = "{name}"\n{store.section(stage)}')
+                    file.write(f'\n[[store]]\nname = "{name}"\n{store.section(stage)}')
 
     def disturb(self):
         """Cuts the daemon's sessions at stores that have no relay before them, until asked to stop."""
@@ -172,7 +172,7 @@ def proves(checks, stage):
     for request in requests:
         receipt = stage.http("GET", f"/v1/requests/{request['id']}/receipt")[1]
         output = says(verifier, receipt["ledger"]["key"], json.dumps(receipt))
-        if output is None or disclaimed(output) & {"targets", "identities", "not_erased"}:
+        if output is None or disclaimed(output) & {"stores", "identities", "not_erased"}:
             unproven.append(receipt)
     checks.equal(f"the ledger proves {len(requests)} receipts, with the counts of every kind of store",
                  (len(requests), unproven), (USERS, []))
@@ -247,7 +247,7 @@ def busy(stage):
     try:
         for item in stage.http("GET", "/v1/requests?state=purging&limit=20")[1]["items"]:
             steps = stage.http("GET", f"/v1/requests/{item['id']}")[1]["steps"]
-            found |= {step["target"] for step in steps
+            found |= {step["store"] for step in steps
                       if step["kind"] == "purge" and step["state"] == "running"}
     except GONE:
         pass

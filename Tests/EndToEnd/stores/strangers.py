@@ -48,20 +48,20 @@ def play(checks, seed, sandbox, app):
 def erase(checks, stage, server, app, rows):
     with open(stage.path("expunged.toml")) as file:
         base = file.read()
-    section = f'[[target]]\nname = "app"\n{server.access(stage)}'
+    section = f'[[store]]\nname = "app"\n{server.access(stage)}'
     if app.kind == "postgresql":
         section += 'schemas = ["public"]\n'
     table, column = app.users.split(".")
-    write(stage, f'{base}{section}[[target.table]]\ntable = "{table}"\ncolumn = "{column}"\naction = "delete"\n')
+    write(stage, f'{base}{section}[[store.table]]\ntable = "{table}"\ncolumn = "{column}"\naction = "delete"\n')
     stage.starts()
-    asked = stage.run("expungectl", "targets", "suggest", "app", "--user-table", app.users)
+    asked = stage.run("expungectl", "stores", "suggest", "app", "--user-table", app.users)
     stage.stop()
     checks.equal(f"{app.name}: rules are suggested", (asked.returncode, asked.stderr), (0, ""))
     text, edits = edited(checks, app, asked.stdout)
     checks.check(f"{app.name}: at most {EDITS_MAX} lines are edited", edits <= EDITS_MAX, edits)
-    write(stage, base[:base.index("[[target]]")] + text)
+    write(stage, base[:base.index("[[store]]")] + text)
     stage.starts()
-    checked = stage.http("POST", "/v1/targets/app/check", timeout=120)[1]
+    checked = stage.http("POST", "/v1/stores/app/check", timeout=120)[1]
     uncovered, advice = checked.get("uncovered", []), checked.get("advice", [])
     reported = [name for line in uncovered for name in line.split(": ")[0].split(", ")]
     checks.equal(f"{app.name}: the check finds no problem", checked["findings"], [])
@@ -92,7 +92,7 @@ def named(receipt):
     """What a receipt says that it leaves: columns as `table.column`, and tables of which rows stay."""
     kept = [item for item in receipt.get("not_erased", []) if item["rows"] > 0]
     columns = {f"{item['table']}.{column}" for item in kept for column in item.get("columns", [])}
-    columns |= {name for target in receipt.get("targets", []) for name in target.get("unmapped", [])}
+    columns |= {name for store in receipt.get("stores", []) for name in store.get("unmapped", [])}
     return columns | {item["table"] for item in kept}
 
 

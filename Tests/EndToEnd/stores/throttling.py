@@ -44,7 +44,7 @@ def throttling(checks, seed):
             stores[name] = make(sandbox, port, context, certificate, key)
         with open(stage.path("expunged.toml"), "a") as file:
             for name, store in stores.items():
-                file.write(f'\n[[target]]\nname = "{name}"\n{store.section(stage)}')
+                file.write(f'\n[[store]]\nname = "{name}"\n{store.section(stage)}')
         play(checks, stage, stores)
         stage.scan()
     finally:

@@ -70,14 +70,14 @@ def refuse_replays(checks, stage):
     for what, arguments, words in (
             ("a replay of the future", ("--since", "2099-01-01T00:00:00Z"), "'since' is in the future"),
             ("a store that is restored in the future",
-             ("--since", "2026-01-01T00:00:00Z", "--target", "app-db", "--restored-at", "2099-01-01T00:00:00Z"),
+             ("--since", "2026-01-01T00:00:00Z", "--store", "app-db", "--restored-at", "2099-01-01T00:00:00Z"),
              "'restored_at' is in the future"),
             ("a time without a zone", ("--since", "2026-01-01T00:00:00"), "must be such as"),
-            ("a replay of an unknown target", ("--since", "2026-01-01T00:00:00Z", "--target", "nowhere"),
-             "no such target")):
+            ("a replay of an unknown store", ("--since", "2026-01-01T00:00:00Z", "--store", "nowhere"),
+             "no such store")):
         done = stage.run("expungectl", "replay", *arguments)
         checks.check(f"{what} is refused", done.returncode != 0 and words in done.stderr, done)
-    done = stage.run("expungectl", "replay", "--since", "2026-01-01T00:00:00Z", "--target", "app-db", "--drill",
+    done = stage.run("expungectl", "replay", "--since", "2026-01-01T00:00:00Z", "--store", "app-db", "--drill",
                      "--copy", "/nowhere/app.db")
     checks.check("a drill of a copy that is not there is no success",
                  done.returncode == 1 and "'/nowhere/app.db' does not exist" in done.stdout, done)
@@ -141,10 +141,10 @@ def give_advice(checks, stage):
     with sqlite3.connect(stage.app, timeout=HANG_S) as app:
         app.execute("DROP INDEX posts_author")
     with open(stage.path("expunged.toml"), "a") as file:
-        file.write('[[target.table]]\ntable = "erased"\ncolumn = "user"\naction = "keep"\n'
+        file.write('[[store.table]]\ntable = "erased"\ncolumn = "user"\naction = "keep"\n'
                    'keep_reason = "the judge of this test"\n')
     stage.starts()
-    done = stage.run("expungectl", "targets", "check")
+    done = stage.run("expungectl", "stores", "check")
     checks.check("a check reports a column without an index, and ends with 0", done.returncode == 0 and (
         "\nadvice: column 'author_id' of table 'posts' has no index, so every purge reads the whole table;"
         " CREATE INDEX posts_author_id ON posts (author_id) mends that\n"
@@ -165,16 +165,16 @@ def refuse_configuration(checks, stage):
         with open(stage.path("expunged.toml"), "w") as file:
             file.write(text.replace(stage.app, stage.path(path)))
         stage.starts()
-        checks.check(f"{what} pauses the target and is named",
-                     comes_true(lambda: is_paused(stage, words)), targets(stage))
+        checks.check(f"{what} pauses the store and is named",
+                     comes_true(lambda: is_paused(stage, words)), stores(stage))
         stage.stop()
     with open(stage.path("expunged.toml"), "w") as file:
         file.write(text)
     begun = len(stage.log())
     stage.starts()
     checks.check("with the right one it goes on by itself", comes_true(
-        lambda: targets(stage)[0]["state"] == "ready"), stage.log()[begun:])
-    checks.check("a start with a paused target is no unclean stop", "unclean" not in stage.log()[begun:])
+        lambda: stores(stage)[0]["state"] == "ready"), stage.log()[begun:])
+    checks.check("a start with a paused store is no unclean stop", "unclean" not in stage.log()[begun:])
     stage.stop()
     with open(stage.path("credentials/vault-key")) as file:
         key = file.read()
@@ -187,16 +187,16 @@ def refuse_configuration(checks, stage):
     with open(stage.path("credentials/vault-key"), "w") as file:
         file.write(key)
     with open(stage.path("expunged.toml"), "a") as file:
-        file.write('\n[[target.table]]\ntable = "nowhere"\ncolumn = "x"\naction = "delete"\n')
+        file.write('\n[[store.table]]\ntable = "nowhere"\ncolumn = "x"\naction = "delete"\n')
     stage.starts()
-    checks.check("a missing table pauses the target and is named", comes_true(lambda: is_paused(stage, "nowhere")),
-                 targets(stage))
+    checks.check("a missing table pauses the store and is named", comes_true(lambda: is_paused(stage, "nowhere")),
+                 stores(stage))
 
 
-def targets(stage):
-    return stage.http("GET", "/v1/targets")[1]["items"]
+def stores(stage):
+    return stage.http("GET", "/v1/stores")[1]["items"]
 
 
 def is_paused(stage, words):
-    target = targets(stage)[0]
-    return target["state"] == "paused" and any(words in finding for finding in target["findings"])
+    store = stores(stage)[0]
+    return store["state"] == "paused" and any(words in finding for finding in store["findings"])

@@ -30,7 +30,7 @@ AT_ONCE = 12
 CUTS = 13
 
 FILES = """
-[[target]]
+[[store]]
 name = "uploads"
 kind = "files"
 root = "{root}"
@@ -50,9 +50,9 @@ class World(Stage):
             file.write("uploads\n")
         with open(self.path("expunged.toml")) as file:
             text = file.read()
-        provider, target = text.split("[[target]]\n", 1)
+        provider, store = text.split("[[store]]\n", 1)
         with open(self.path("expunged.toml"), "w") as file:
-            file.write(provider + FILES.format(root=self.uploads) + "[[target]]\n" + target)
+            file.write(provider + FILES.format(root=self.uploads) + "[[store]]\n" + store)
         self.pristine = self.path("pristine.db")
         shutil.copy(self.spool, self.pristine)
 
@@ -504,8 +504,8 @@ def broken_store(world, shape, name, mend, is_gone, is_served):
         undo = shape(world)
         if when == "before the start":
             world.begin(when)
-            world.check(f"{when}: an alarm and the list of targets say why", shape is a_locked_store
-                        or comes_true(lambda: is_paused(world, name)), world.http("GET", "/v1/targets"))
+            world.check(f"{when}: an alarm and the list of stores say why", shape is a_locked_store
+                        or comes_true(lambda: is_paused(world, name)), world.http("GET", "/v1/stores"))
         process = world.daemon.pid
         world.store(linked, tokens[0])
         answers = [world.accepted(user), world.accepted(linked)]
@@ -525,13 +525,13 @@ def broken_store(world, shape, name, mend, is_gone, is_served):
             and is_gone(user) and is_gone(linked), world.log()[-1500:])
         world.check(f"{when}: it is the same process and the alarm is gone",
                     world.daemon.poll() is None and world.daemon.pid == process
-                    and comes_true(lambda: "target_paused" not in world.alarms()), world.alarms())
+                    and comes_true(lambda: "store_paused" not in world.alarms()), world.alarms())
 
 
 def is_paused(world, name):
-    if "target_paused" not in world.alarms():
+    if "store_paused" not in world.alarms():
         return False
-    shown = {item["name"]: item for item in world.http("GET", "/v1/targets")[1]["items"]}
+    shown = {item["name"]: item for item in world.http("GET", "/v1/stores")[1]["items"]}
     return shown[name]["state"] == "paused" and bool(shown[name]["findings"])
 
 
@@ -726,7 +726,7 @@ def reload_shape(world, _):
     done = world.run("expungectl", "reload")
     world.check("a reload is taken although a store is broken", done.returncode == 0, done)
     with open(world.path("expunged.toml"), "w") as file:
-        file.write(text + '[[target.table]]\ntable = "nowhere"\ncolumn = "x"\naction = "delete"\n')
+        file.write(text + '[[store.table]]\ntable = "nowhere"\ncolumn = "x"\naction = "delete"\n')
     done = world.run("expungectl", "reload")
     world.check("a table that is not there pauses its store and is named",
                 done.returncode == 0 and "paused: " in done.stdout and "does not exist" in done.stdout, done)
@@ -778,13 +778,13 @@ def bus_errors(world, _):
     for number in range(CUTS):
         user = world.new_user()
         # A check leaves the service's connection open.
-        world.run("expungectl", "targets", "check", "app-db")
+        world.run("expungectl", "stores", "check", "app-db")
         os.truncate(world.app + "-shm", 0)
         answer = world.accepted(user)
-        comes_true(lambda: world.state_of(answer) == "completed" or "target_paused" in world.alarms(), 60)
+        comes_true(lambda: world.state_of(answer) == "completed" or "store_paused" in world.alarms(), 60)
         if number < CUTS - 1:
             # The last time nobody helps; the service pauses the store for longer each time.
-            world.run("expungectl", "targets", "resume", "app-db")
+            world.run("expungectl", "stores", "resume", "app-db")
         world.check(f"store, {number}: the user is erased", comes_true(
             lambda: world.state_of(answer) == "completed", MENDED_S) and user not in world.rows_left(), world.log()[-1500:])
     application.stdin.close()

@@ -13,7 +13,7 @@ let parsers: [String: Parser] = ["toml": toml, "duration": duration, "url": url]
         _ = reader.mail()
         _ = reader.subscribers()
         _ = reader.named(.provider)
-        _ = reader.named(.target)
+        _ = reader.named(.store)
         try reader.finish()
     } catch {
         expect(!error.problems.isEmpty, "a refusal without a reason")

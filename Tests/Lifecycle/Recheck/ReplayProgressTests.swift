@@ -6,7 +6,7 @@ struct ReplayProgressTests {
         let name: String
         var before: Before = .idle
         var id: String?
-        var target: TargetName?
+        var store: StoreName?
         /// After now, in seconds.
         var since = 0
         var restoredAt: Int?
@@ -53,13 +53,13 @@ struct ReplayProgressTests {
         Case(name: "no id while one runs", before: .running, end: .refused(.running)),
         Case(name: "another id afterwards", before: .ended, id: "other", end: .new),
         Case(name: "no id afterwards", before: .ended, end: .new),
-        Case(name: "one store", target: Sample.database, end: .new),
+        Case(name: "one store", store: Sample.database, end: .new),
         Case(
             name: "an unknown store",
             before: .running,
             id: "ours",
-            target: RunMachine.crm,
-            end: .refused(.unknownTarget)
+            store: RunMachine.crm,
+            end: .refused(.unknownStore)
         ),
         Case(name: "since a second ago", since: -1, end: .new),
         Case(name: "since a time to come", since: 1, end: .refused(.inFuture(.since, now: now))),
@@ -77,7 +77,7 @@ struct ReplayProgressTests {
     func begin(_ given: Case) {
         var terms = ReplayTerms(since: Self.now + .seconds(given.since))
         terms.restoredAt = given.restoredAt.map { Self.now + .seconds($0) }
-        (terms.id, terms.target) = (given.id, given.target)
+        (terms.id, terms.store) = (given.id, given.store)
         var progress = Self.progress(given.before, of: Self.earlier)
         let before = progress
         let end: End

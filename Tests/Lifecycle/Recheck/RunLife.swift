@@ -9,7 +9,7 @@ struct RunLife {
     private var random: SeededGenerator
     private let mayPurge: Bool
     private var noted: Set<[UInt8]> = []
-    private var holds: [TargetHold] = []
+    private var holds: [StoreHold] = []
     private var pageCount = 0
 
     init(seed: UInt64) {
@@ -43,10 +43,10 @@ struct RunLife {
         }
         purgeCount += 1
         if !mayPurge { violations.append("a purge by \(machine.run.kind)") }
-        if holds.contains(where: { $0.target == name && $0.rows == nil }) {
+        if holds.contains(where: { $0.store == name && $0.rows == nil }) {
             violations.append("a purge under a hold")
         }
-        if known != holds.filter({ $0.target == name }) { violations.append("holds are unknown") }
+        if known != holds.filter({ $0.store == name }) { violations.append("holds are unknown") }
         if view == .own, noted.isEmpty { violations.append("a purge that was not noted") }
         let isVouchedFor = machine.environment.stores.allSatisfy { $0.withoutTimestamps == nil }
         if case .replay(let terms) = machine.run.kind, terms.restoredAt == nil {
@@ -112,8 +112,8 @@ struct RunLife {
         case .loadDue:
             pageCount += 1
             guard pageCount < 4 else { return .loadedDue(DuePage(next: machine.now)) }
-            let paused: Set<TargetName> = chance() ? [Sample.database] : []
-            let due = RunMachine.due(targets: [Sample.database, RunMachine.crm])
+            let paused: Set<StoreName> = chance() ? [Sample.database] : []
+            let due = RunMachine.due(stores: [Sample.database, RunMachine.crm])
             return .loadedDue(try RunMachine.page([due], paused: paused))
         case .findLate(let requests): return .foundLate(chance() ? Array(requests) : [])
         case .findBegun:

@@ -3,7 +3,7 @@ import Testing
 
 /// A run with everything that it reads, so that a test is a list of events.
 struct RunMachine {
-    static let crm = TargetName("crm")
+    static let crm = StoreName("crm")
     static let user = UserID("user-1")
     static let request = RequestID(TimeOrderedID(high: 7, low: 7))
     static let hash = [UInt8](repeating: 1, count: 32)
@@ -30,7 +30,7 @@ struct RunMachine {
         database.hasKeys = true
         var keyed = RecheckStore(name: crm)
         keyed.keyedBy = Sample.database
-        keyed.keyName = KeyName(target: Sample.database, key: "customer")
+        keyed.keyName = KeyName(store: Sample.database, key: "customer")
         return RecheckEnvironment(stores: [database, keyed], intervals: [Sample.day])
     }
 
@@ -45,22 +45,22 @@ struct RunMachine {
         Tombstone(hash: hash, erasedAt: Sample.start, request: request)
     }
 
-    static func due(targets: [TargetName] = [Sample.database], stage: Int = 0) -> DueRecheck {
+    static func due(stores: [StoreName] = [Sample.database], stage: Int = 0) -> DueRecheck {
         DueRecheck(
             sealed: SealedRecheck(request: request, keyID: "k", recheckKey: [], sealedUser: []),
             stage: stage,
             openedAt: Sample.start,
             dueAt: Sample.start + Sample.day,
             cutoff: Sample.start,
-            targets: targets
+            stores: stores
         )
     }
 
-    static func page(_ due: [DueRecheck], paused: Set<TargetName> = []) throws -> DuePage {
+    static func page(_ due: [DueRecheck], paused: Set<StoreName> = []) throws -> DuePage {
         let user = try #require(user)
         return DuePage(
             opened: due.map { OpenRecheck(due: $0, user: user) },
-            pausedTargets: paused
+            pausedStores: paused
         )
     }
 
@@ -70,12 +70,12 @@ struct RunMachine {
         ])
     }
 
-    static func hold(isOfRows: Bool = false, on target: TargetName = Sample.database) -> TargetHold
+    static func hold(isOfRows: Bool = false, on store: StoreName = Sample.database) -> StoreHold
     {
         let condition = RowFilter.Condition(column: "c", values: ["v"])
-        return TargetHold(
+        return StoreHold(
             name: "h",
-            target: target,
+            store: store,
             rows: isOfRows ? RowFilter(table: "rows", conditions: [condition]) : nil,
             since: Sample.start,
             uid: 0

@@ -22,7 +22,7 @@ struct RunTableTests {
     private static var terms: ReplayTerms { ReplayTerms(since: Sample.start) }
     private static var drill: ReplayTerms {
         var drill = terms
-        (drill.isDrill, drill.target) = (true, Sample.database)
+        (drill.isDrill, drill.store) = (true, Sample.database)
         return drill
     }
     private static var copied: ReplayTerms {

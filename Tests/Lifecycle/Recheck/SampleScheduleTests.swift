@@ -9,7 +9,7 @@ struct SampleScheduleTests {
         var report = RecheckReport()
         report.position = position
         report.stores = found.enumerated().map { index, count in
-            var store = StoreReport(name: TargetName("store-\(index)"))
+            var store = StoreReport(name: StoreName("store-\(index)"))
             store.found = count
             return store
         }

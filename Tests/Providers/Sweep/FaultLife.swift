@@ -92,7 +92,7 @@ struct FaultLife {
             notBefore: clock.now,
             deadlineAt: clock.now + .seconds(30 * 86_400),
             identities: [snapshot],
-            targets: []
+            stores: []
         )
         var effects = try send(.due)
         for _ in 0..<Self.stepsMax {
@@ -159,7 +159,7 @@ extension FaultLife {
             event = .confirmed(identity, id, await provider.check(open(id)))
         case .revoke(let identity, let id):
             event = .revoked(identity, id, await provider.revoke(open(id)))
-        case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseTarget, .announce: return []
+        case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseStore, .announce: return []
         }
         if !registry.takeRotated().isEmpty { _ = try send(.identityChanged([snapshot])) }
         guard crashes() else { return try send(event) }
@@ -246,7 +246,7 @@ extension RequestEffect {
     fileprivate var isProviderCall: Bool {
         switch self {
         case .check, .revoke, .confirm: true
-        case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseTarget, .announce: false
+        case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseStore, .announce: false
         }
     }
 }

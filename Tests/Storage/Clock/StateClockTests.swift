@@ -232,7 +232,7 @@ extension StateFixture {
         return was.id
     }
 
-    /// An open deletion with one target, as a row.
+    /// An open deletion with one store, as a row.
     fileprivate func insertOpenRequest(acceptedAt: WallTime, phase: String) async throws {
         let time = acceptedAt.unixMilliseconds
         try await execute(
@@ -246,7 +246,7 @@ extension StateFixture {
         )
         try await execute(
             """
-            INSERT INTO purges (request_id, position, target, step, counts, attempts, failures)
+            INSERT INTO purges (request_id, position, store, step, counts, attempts, failures)
             VALUES (zeroblob(16), 0, 'db', 'purged', '[]', 1, 0)
             """
         )

@@ -10,7 +10,7 @@ struct StateSignInTests {
     private static let asking = IntakePolicy(
         gracePeriod: .zero,
         deadline: .seconds(30 * 86_400),
-        targets: [],
+        stores: [],
         signInAgeMax: .seconds(900)
     )
 

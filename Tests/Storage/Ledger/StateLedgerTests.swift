@@ -38,10 +38,10 @@ struct StateLedgerTests {
                 #"{"event":"state","request":"\#(id)","state":"revoking",\#(time)}"#,
                 #"{"client":"com.example.app","event":"verdict","identity":"\#(identity)","#
                     + #""provider":"apple","request":"\#(id)",\#(time),"verdict":"proven"}"#,
-                #"{"event":"verified","newer":0,"request":"\#(id)","rows":0,"target":"app-db","#
+                #"{"event":"verified","newer":0,"request":"\#(id)","rows":0,"store":"app-db","#
                     + #"\#(time)}"#,
                 #"{"event":"erased","generation":1,"request":"\#(id)","state":"completed","#
-                    + #""targets":["app-db"],\#(time),"user":"\#(user)"}"#,
+                    + #""stores":["app-db"],\#(time),"user":"\#(user)"}"#,
             ]
         )
         #expect(fixture.database.ledgerSize == 5)
@@ -56,7 +56,7 @@ struct StateLedgerTests {
             .init(name: "app-db.customer", action: .notLookedFor, rowCount: 0)
         ]
         try await fixture.save(ended, was: opened)
-        let events = try await leaves(fixture).filter { $0.contains(#""target":"app-db""#) }
+        let events = try await leaves(fixture).filter { $0.contains(#""store":"app-db""#) }
         #expect(events.count == 1 && events[0].hasPrefix(#"{"event":"not_looked_for","#))
     }
 
@@ -69,7 +69,7 @@ struct StateLedgerTests {
         ]
         try await fixture.save(ended, was: opened)
         let leaves = try await leaves(fixture)
-        let events = leaves.filter { $0.contains(#""target":"app-db""#) }
+        let events = leaves.filter { $0.contains(#""store":"app-db""#) }
         #expect(events.count == 1 && events[0].hasPrefix(#"{"event":"promised","#))
         #expect(leaves.count { $0.contains(#""event":"accepted""#) } == 1)
     }
@@ -78,14 +78,14 @@ struct StateLedgerTests {
         let fixture = try StateFixture()
         let (state, start) = (fixture.database, StateFixture.start)
         let (apple, store, user) =
-            (ProviderName("apple"), TargetName("app-db"), StateFixture.hash("u"))
+            (ProviderName("apple"), StoreName("app-db"), StateFixture.hash("u"))
         // The engine repeats what an operator's call has committed, and does not know who it was.
         let changes: [StateChange] = [
             .pauseProvider(apple, reason: "operator", by: 7, at: start),
             .pauseProvider(apple, reason: "operator", at: start),
-            .pauseTarget(store, reason: "misconfigured", at: start),
+            .pauseStore(store, reason: "misconfigured", at: start),
             .resumeProvider(apple, by: 8, at: start), .resumeProvider(apple, at: start),
-            .resumeTarget(store, by: 8, at: start), .resumeTarget(store, at: start),
+            .resumeStore(store, by: 8, at: start), .resumeStore(store, at: start),
         ]
         for change in changes { _ = try await state.commit([change]) }
         _ = try await state.releaseUser(user, by: 9, at: start)
@@ -96,9 +96,9 @@ struct StateLedgerTests {
         #expect(
             try await leaves(fixture) == [
                 #"{"detail":"operator","event":"paused","provider":"apple",\#(time),"uid":7}"#,
-                #"{"detail":"misconfigured","event":"paused","target":"app-db",\#(time)}"#,
+                #"{"detail":"misconfigured","event":"paused","store":"app-db",\#(time)}"#,
                 #"{"event":"resumed","provider":"apple",\#(time),"uid":8}"#,
-                #"{"event":"resumed","target":"app-db",\#(time),"uid":8}"#,
+                #"{"event":"resumed","store":"app-db",\#(time),"uid":8}"#,
                 #"{"event":"user_held",\#(time),"uid":7,"user":"\#(hash)"}"#,
                 #"{"event":"user_released",\#(time),"uid":7,"user":"\#(hash)"}"#,
             ]

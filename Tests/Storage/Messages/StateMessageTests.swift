@@ -259,9 +259,9 @@ struct StateMessageTests {
         let fixture = try await fixture()
         try await fixture.database.queue([
             AlarmMessage(
-                event: "target_paused",
+                event: "store_paused",
                 severity: "error",
-                text: "target app-db paused",
+                text: "store app-db paused",
                 request: nil,
                 at: StateFixture.start
             )
@@ -269,7 +269,7 @@ struct StateMessageTests {
         #expect(try await due(fixture).isEmpty)
         let alarm = try #require(try await due(fixture, for: .mail).first)
         #expect(alarm.topic == .alarm)
-        #expect(alarm.detail == "target app-db paused")
+        #expect(alarm.detail == "store app-db paused")
     }
 
     @Test func `an alarm about mail does not go to mail`() async throws {

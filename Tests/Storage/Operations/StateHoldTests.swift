@@ -6,13 +6,13 @@ import Testing
 
 @Suite(.onEachDatabase)
 struct StateHoldTests {
-    @Test func `holds on targets are kept in order, with their rows, until they are lifted`()
+    @Test func `holds on stores are kept in order, with their rows, until they are lifted`()
         async throws
     {
         let fixture = try StateFixture()
-        let whole = TargetHold(
+        let whole = StoreHold(
             name: "z",
-            target: TargetName("app-db"),
+            store: StoreName("app-db"),
             since: StateFixture.start,
             uid: 4_294_967_290
         )
@@ -23,9 +23,9 @@ struct StateHoldTests {
                 RowFilter.Condition(column: "region", values: [""]),
             ]
         )
-        let rows = TargetHold(
+        let rows = StoreHold(
             name: "a",
-            target: TargetName("app-db"),
+            store: StoreName("app-db"),
             rows: filter,
             reason: "case 7",
             since: StateFixture.start + .seconds(1),
@@ -40,7 +40,7 @@ struct StateHoldTests {
                 String(decoding: $0.blob(), as: UTF8.self)
             }
         }.joined()
-        for event in ["target_held", "target_released"] { #expect(leaves.contains(event)) }
+        for event in ["store_held", "store_released"] { #expect(leaves.contains(event)) }
         #expect(!leaves.contains("disputed"))
     }
 

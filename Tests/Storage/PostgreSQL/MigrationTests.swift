@@ -15,7 +15,7 @@ import Testing
         try await fixture.save(ended.request.completed(), was: ended.request)
         try await fixture.database.setNote("hash_key", to: "abc")
         try await fixture.database.setOwnNote("ledger_accepted", to: "3")
-        try await fixture.execute("INSERT INTO pauses VALUES ('target', 'app-db', 'o', 1)")
+        try await fixture.execute("INSERT INTO pauses VALUES ('store', 'app-db', 'o', 1)")
         try await fixture.execute(
             "INSERT INTO imports VALUES ('f1', 'requests', 7, x'01', NULL, 'é', 1, 0, 5)"
         )
@@ -63,7 +63,7 @@ import Testing
         // The server's service knows the request, and goes on numbering.
         let shared = try SharedDatabase.open(plan, purgesPerHourMax: 9, now: { StateFixture.start })
         #expect(try await shared.state.ownNote("ledger_accepted") == "3")
-        #expect(try await shared.state.pauses().targets.keys.map(\.rawValue) == ["app-db"])
+        #expect(try await shared.state.pauses().stores.keys.map(\.rawValue) == ["app-db"])
         #expect(
             try await shared.state.read { try $0.int("SELECT count(*) FROM requests") } == 2
         )

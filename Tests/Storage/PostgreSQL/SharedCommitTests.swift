@@ -33,10 +33,10 @@ struct SharedCommitTests {
         try bench.expire()
         _ = try await bench.take(PartitionSet(Partition.all.prefix(1)), for: b)
         try bench.prolong()
-        let pause = StateChange.pauseTarget(TargetName("db"), reason: "test", at: Self.start)
+        let pause = StateChange.pauseStore(StoreName("db"), reason: "test", at: Self.start)
         let outcome = await a.commit([pause], under: claims)
         #expect(outcome.refusal?.lost == Array(claims.prefix(1)))
-        #expect(try await a.rules().pauses.targets.isEmpty)
+        #expect(try await a.rules().pauses.stores.isEmpty)
         #expect(await a.commit([pause], under: Array(claims.dropFirst())).isCommitted)
     }
 
@@ -47,7 +47,7 @@ struct SharedCommitTests {
         let a = bench.hosts[0]
         let claims = try await bench.take(.all, for: a)
         faults.end(before: sql)
-        let pause = StateChange.pauseTarget(TargetName("db"), reason: "test", at: Self.start)
+        let pause = StateChange.pauseStore(StoreName("db"), reason: "test", at: Self.start)
         #expect(await a.commit([pause], under: claims).isCommitted)
         #expect(try await bench.int("SELECT count(*) FROM pauses") == 1)
         #expect(try await a.rules().version == 2)
@@ -69,11 +69,11 @@ struct SharedCommitTests {
         let bench = try SharedBench("a", faults: outage.hooks, uptime: outage.uptime)
         let a = bench.hosts[0]
         let claims = try await bench.take(.all, for: a)
-        let pause = StateChange.pauseTarget(TargetName("db"), reason: "test", at: Self.start)
+        let pause = StateChange.pauseStore(StoreName("db"), reason: "test", at: Self.start)
         outage.begin()
         #expect(await a.commit([pause], under: claims).isInDoubt)
         outage.end()
-        #expect(try await a.rules().pauses.targets.isEmpty)
+        #expect(try await a.rules().pauses.stores.isEmpty)
         #expect(await a.commit([pause], under: claims).isCommitted)
     }
 
@@ -206,9 +206,9 @@ struct SharedCommitTests {
         let others = try await bench.take(.upper, for: b)
         _ = try await bench.renew(others, for: b)
         _ = try await bench.renew([], for: c)
-        let hold = TargetHold(
+        let hold = StoreHold(
             name: "case",
-            target: TargetName("db"),
+            store: StoreName("db"),
             rows: nil,
             reason: nil,
             since: Self.start,

@@ -19,7 +19,7 @@ private final class EngineHost: Sendable {
             configuration: EngineConfiguration(
                 providers: [:],
                 lanes: [:],
-                targets: [TargetName("app-db")],
+                stores: [StoreName("app-db")],
                 withoutIdentities: .proceed,
                 purgesPerHourMax: 1000
             ),
@@ -43,7 +43,7 @@ private final class EngineHost: Sendable {
             ports: ports,
             adapters: EngineAdapters(
                 providers: [:],
-                targets: [TargetName("app-db"): EmptyTarget()]
+                stores: [StoreName("app-db"): EmptyStore()]
             )
         )
     }
@@ -66,8 +66,8 @@ private struct Watcher: EngineObserver {
     func reported(_ report: EngineReport) {}
 }
 
-private struct EmptyTarget: PurgeTarget {
-    let name = TargetName("app-db")
+private struct EmptyStore: PurgeStore {
+    let name = StoreName("app-db")
 
     func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         orders.map { _ in .done(PurgeCounts()) }
@@ -75,7 +75,7 @@ private struct EmptyTarget: PurgeTarget {
 
     func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] { orders.map { _ in .clean } }
     func plan(_ order: PurgeOrder) async -> PlanAnswer { .unknown }
-    func inspect(withOutages: Bool) async -> TargetFindings { TargetFindings(problems: []) }
+    func inspect(withOutages: Bool) async -> StoreFindings { StoreFindings(problems: []) }
     func shutdown() async {}
 }
 

@@ -9,7 +9,7 @@ struct SharedOperationTests {
     private static let events: [RequestEvent] = [
         .cancel, .hold, .release, .retry, .abandon, .quarantine, .absorbed, .due,
         .approve("sha256:ab", by: 4_000_000_000),
-        .restored([TargetName("db"), TargetName("files")], at: SharedBench.start),
+        .restored([StoreName("db"), StoreName("files")], at: SharedBench.start),
         .restored([], at: nil),
     ]
 
@@ -77,7 +77,7 @@ struct SharedOperationTests {
             Issue.record("\(text)")
             return
         }
-        let planned = RequestEvent.planned(.failure(TargetName("db"), .vaultSealed))
+        let planned = RequestEvent.planned(.failure(StoreName("db"), .vaultSealed))
         #expect(throws: StorageError.self, "no operator causes it") {
             try OperationRow.Work.operate(RequestID(id.value), planned).columnText
         }
@@ -110,7 +110,7 @@ struct SharedOperationTests {
         _ = try await a.keep(StateFixture.credential("v", "code", kind: .authorizationCode))
         _ = await Self.next(signals) { $0 == .mail }
         _ = try await a.state.commit([
-            .pauseTarget(TargetName("db"), reason: "test", at: SharedBench.start)
+            .pauseStore(StoreName("db"), reason: "test", at: SharedBench.start)
         ])
         _ = await Self.next(signals) { $0 == .leases }
         let claims = try await a.acquire(.lower)
@@ -132,7 +132,7 @@ struct SharedOperationTests {
         #expect(outcome == .done)
         // Notifications come in order: nothing of its own is before that of the other host.
         _ = try await b.state.commit([
-            .pauseTarget(TargetName("db"), reason: "test", at: SharedBench.start)
+            .pauseStore(StoreName("db"), reason: "test", at: SharedBench.start)
         ])
         #expect(await Self.next(signals) == .leases)
     }

@@ -42,7 +42,7 @@ struct SharedWorkTests {
         for index in 0..<20 {
             let loaded = try await a.accept("user \(index)")
             let change = loaded.change {
-                $0.phase = .parked(.purging, .targetPaused, until: nil)
+                $0.phase = .parked(.purging, .storePaused, until: nil)
                 $0.dueAt = nil
             }
             #expect(await a.commit([change], under: claims).isCommitted)
@@ -50,7 +50,7 @@ struct SharedWorkTests {
         }
         #expect(try await Self.due(a, in: .all).isEmpty)
         let lower = claims.filter { PartitionSet.lower.contains($0.partition) }
-        let wake = StateChange.wake(parkedFor: .targetPaused, at: Self.start)
+        let wake = StateChange.wake(parkedFor: .storePaused, at: Self.start)
         #expect(await a.commit([wake], under: lower).isCommitted)
         let woken = parked.filter { PartitionSet.lower.contains($0.partition) }
         #expect(try await Self.due(a, in: .all) == Set(woken.map(\.request.id)))
@@ -93,7 +93,7 @@ struct SharedWorkTests {
             return loaded
         }
         let sealed = try await park("u", .vaultSealed)
-        _ = try await park("v", .targetPaused)
+        _ = try await park("v", .storePaused)
         let waiting = try await a.accept("w")
         let change = waiting.change {
             $0.phase = .open(.revoking)

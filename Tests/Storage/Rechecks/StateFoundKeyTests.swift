@@ -7,8 +7,8 @@ import Testing
 @Suite(.onEachDatabase)
 struct StateFoundKeyTests {
     private static let start = StateFixture.start
-    private static let name = KeyName(target: TargetName("app-db"), key: "customer")
-    private static let other = KeyName(target: TargetName("app-db"), key: "workspace")
+    private static let name = KeyName(store: StoreName("app-db"), key: "customer")
+    private static let other = KeyName(store: StoreName("app-db"), key: "workspace")
 
     private static func sealed(
         _ text: String,

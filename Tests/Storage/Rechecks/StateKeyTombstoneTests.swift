@@ -14,7 +14,7 @@ struct StateKeyTombstoneTests {
     private static func sealed(_ request: RequestID, _ ids: [String]) -> SealedKeys {
         var keys = SealedKeys(
             request: request,
-            name: KeyName(target: TargetName("app-db"), key: "customer"),
+            name: KeyName(store: StoreName("app-db"), key: "customer"),
             keyID: "k1",
             ownKey: StateFixture.hash("own key"),
             sealedIDs: Array("sealed".utf8)

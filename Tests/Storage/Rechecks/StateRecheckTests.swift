@@ -50,7 +50,7 @@ struct StateRecheckTests {
         #expect(due.rechecks.map(\.sealed.request) == [first])
         #expect(due.nextDueAt == Self.start + Self.day * 2)
         let found = try #require(due.rechecks.first)
-        #expect(found.targets == [TargetName("app-db")] && found.cutoff == Self.start)
+        #expect(found.stores == [StoreName("app-db")] && found.cutoff == Self.start)
         #expect(found.sealed.sealedUser == Array("sealed a".utf8))
         let both = try await Self.due(fixture, after: 3)
         #expect(both.rechecks.map(\.sealed.request) == [first, second] && both.nextDueAt == nil)
@@ -106,7 +106,7 @@ struct StateRecheckTests {
         #expect(try await fixture.database.endRechecks([clean]).isEmpty)
         let second = try #require(try await Self.due(fixture, after: 2).rechecks.first)
         #expect(second.stage == 1)
-        let last = Recheck(at: now + Self.day, .clean, missing: [TargetName("old-db")])
+        let last = Recheck(at: now + Self.day, .clean, missing: [StoreName("old-db")])
         _ = try await fixture.database.endRechecks([EndedRecheck(second, last, next: .closed)])
         #expect(try await fixture.int("SELECT count(*) FROM rechecks") == 0)
         let record = try #require(try await fixture.database.requestRecord(id))
@@ -118,7 +118,7 @@ struct StateRecheckTests {
         let fixture = try StateFixture()
         let id = try await Self.complete("a", in: fixture)
         var now = Self.start + Self.day
-        let found = Recheck.Found(target: TargetName("app-db"), rowCount: 3)
+        let found = Recheck.Found(store: StoreName("app-db"), rowCount: 3)
         for count in 1...2 {
             let due = try #require(try await Self.due(fixture, after: count).rechecks.first)
             let returned = Recheck(at: now, .returned, found: [found])
@@ -184,13 +184,13 @@ struct StateRecheckTests {
     }
 
     @Test func `what the column says comes back, and only the last ones are kept`() throws {
-        let target = TargetName("app-db")
+        let store = StoreName("app-db")
         let all = Recheck.Outcome.allCases.map {
             Recheck(
                 at: Self.start,
                 $0,
-                found: [Recheck.Found(target: target, rowCount: 7)],
-                missing: [TargetName("old-db"), TargetName("x")]
+                found: [Recheck.Found(store: store, rowCount: 7)],
+                missing: [StoreName("old-db"), StoreName("x")]
             )
         }
         #expect(try [Recheck](columnText: all.columnText) == all)

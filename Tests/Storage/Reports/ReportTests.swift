@@ -113,7 +113,7 @@ struct ReportTests {
         guard made.kind == .deleteAccount else { return }
         try database.run(
             """
-            INSERT INTO purges (request_id, position, target, step, counts, attempts, failures)
+            INSERT INTO purges (request_id, position, store, step, counts, attempts, failures)
             VALUES (?, 0, 'app-db', 'verified', ?, 1, 0)
             """,
             [.id(made.id), .text(made.counts)]

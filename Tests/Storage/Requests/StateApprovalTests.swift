@@ -27,11 +27,11 @@ struct StateApprovalTests {
             links: [link],
             parts: [
                 PurgePlan.Part(
-                    target: TargetName("app-db"),
+                    store: StoreName("app-db"),
                     items: [kept, bare],
                     rules: [PurgePlan.Rule(key: "store", value: "path = \"/é\"")]
                 ),
-                PurgePlan.Part(target: TargetName("cache"), items: nil),
+                PurgePlan.Part(store: StoreName("cache"), items: nil),
             ],
             hash: "\(count)"
         )

@@ -18,7 +18,7 @@ struct StateCountTests {
             opened.append(try await fixture.open(user).request.id)
         }
         let parked = try #require(try await fixture.database.openRequests([opened[1]]).first)
-        for (index, reason) in [(1, ParkReason.providerPaused), (2, .targetPaused)] {
+        for (index, reason) in [(1, ParkReason.providerPaused), (2, .storePaused)] {
             let loaded = try #require(
                 try await fixture.database.openRequests([opened[index]]).first
             )
@@ -28,7 +28,7 @@ struct StateCountTests {
             try await fixture.save(request, was: loaded.request)
         }
         let counts = try await fixture.database.requestCounts()
-        #expect(counts.byParkReason == [.providerPaused: 1, .targetPaused: 1])
+        #expect(counts.byParkReason == [.providerPaused: 1, .storePaused: 1])
         #expect(counts.byState[.parked] == 2)
         #expect(counts.byState[parked.request.phase.state] == 2)
         #expect(counts.oldestAcceptedAt == StateFixture.start)

@@ -6,11 +6,11 @@ import Testing
 
 @Suite(.onEachDatabase)
 struct StateOpenDeletionTests {
-    @Test func `a target that joins an open deletion is stored with it`() async throws {
+    @Test func `a store that joins an open deletion is stored with it`() async throws {
         let fixture = try StateFixture()
         let loaded = try await fixture.open("alice")
         var joined = loaded.request
-        joined.purges.append(PurgeWork(target: TargetName("crm")))
+        joined.purges.append(PurgeWork(store: StoreName("crm")))
         joined.dueAt = StateFixture.start + .seconds(1)
         try await fixture.save(joined, was: loaded.request)
         var worked = joined
@@ -21,9 +21,9 @@ struct StateOpenDeletionTests {
         #expect(read.first?.request.purges == worked.purges)
     }
 
-    private static let target = TargetName("app-db")
+    private static let store = StoreName("app-db")
 
-    @Test("those that have begun are found, with what the last commit says of the target")
+    @Test("those that have begun are found, with what the last commit says of the store")
     func begun() async throws {
         let fixture = try StateFixture()
         var ids: [PurgeWork.Step: RequestID] = [:]
@@ -48,11 +48,11 @@ struct StateOpenDeletionTests {
         completed.dueAt = nil
         try await fixture.save(completed, was: ended.request)
 
-        let found = try await fixture.database.openDeletions(begunIn: [Self.target])
+        let found = try await fixture.database.openDeletions(begunIn: [Self.store])
         #expect(found[untouched.request.id] == nil)
         #expect(found.count == 3)
         for (step, id) in ids { #expect(found[id] == (step != .waiting), "\(step)") }
-        let others = try await fixture.database.openDeletions(begunIn: [TargetName("crm")])
+        let others = try await fixture.database.openDeletions(begunIn: [StoreName("crm")])
         #expect(others.isEmpty)
     }
 }

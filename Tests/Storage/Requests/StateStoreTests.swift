@@ -56,16 +56,16 @@ struct StateStoreTests {
         _ random: inout SeededGenerator
     ) -> RequestEvent {
         let failure = failures.randomElement(using: &random) ?? .lost
-        let target = TargetName("app-db")
+        let store = StoreName("app-db")
         let revocation = request.revocations.randomElement(using: &random)
         let credential = revocation?.credentials.randomElement(using: &random)
         var events: [RequestEvent] = [
             .due, .due, .due, .hold, .release, .retry, .retry,
             .lookedUp(.failure(failure)),
             .lookedUp(.found([link("apple"), link("x"), link("password", isLocal: true)])),
-            .purged(target, .failure(failure)), .verified(target, .remaining(2)),
+            .purged(store, .failure(failure)), .verified(store, .remaining(2)),
             .purged(
-                target,
+                store,
                 .done(
                     PurgeCounts(
                         entries: [
@@ -82,7 +82,7 @@ struct StateStoreTests {
                         ]
                     )
                 )
-            ), .verified(target, .clean),
+            ), .verified(store, .clean),
         ]
         if let revocation, let credential {
             let (identity, id) = (revocation.identity, credential.id)
@@ -243,7 +243,7 @@ struct StateStoreTests {
         parked.dueAt = nil
         try await fixture.save(parked, was: loaded.request)
         #expect(try await fixture.database.requestCounts().byParkReason == [.providerPaused: 1])
-        for (reason, count) in [(ParkReason.targetPaused, 0), (.providerPaused, 1)] {
+        for (reason, count) in [(ParkReason.storePaused, 0), (.providerPaused, 1)] {
             _ = try await fixture.database.commit([.wake(parkedFor: reason, at: StateFixture.start)]
             )
             let due = try await fixture.database.dueRequests(
@@ -264,12 +264,12 @@ struct StateStoreTests {
         purging.purgeStartedAt = StateFixture.start
         _ = try await fixture.database.commit([
             .pauseProvider(Self.apple, reason: "invalid_client", at: StateFixture.start),
-            .pauseTarget(TargetName("app-db"), reason: "operator", at: StateFixture.start),
+            .pauseStore(StoreName("app-db"), reason: "operator", at: StateFixture.start),
             .save(now: purging, was: loaded.request, at: StateFixture.start),
         ])
         let pauses = try await fixture.database.pauses()
         #expect(pauses.providers == [Self.apple: "invalid_client"])
-        #expect(pauses.targets == [TargetName("app-db"): "operator"])
+        #expect(pauses.stores == [StoreName("app-db"): "operator"])
         #expect(try await fixture.database.purgeCount(since: StateFixture.start) == 1)
         #expect(try await fixture.database.purgeCount(since: StateFixture.start + .seconds(1)) == 0)
         // The service does not resume what an operator has paused, or give it a reason of its own.

@@ -78,11 +78,11 @@ final class CloudStorageServer: Sendable {
     }
 }
 
-/// A bucket of one test, with a target over it.
+/// A bucket of one test, with a store over it.
 struct CloudStorageFixture {
     let server: CloudStorageServer
     let bucket: String
-    let target: CloudStorageTarget
+    let store: CloudStorageStore
     private let client: GoogleClient
 
     /// Makes a bucket, and shuts the client down afterwards.
@@ -106,7 +106,7 @@ struct CloudStorageFixture {
         bucket = "b\(UInt32.random(in: 0...UInt32.max))"
         try server.curl("POST", "storage/v1/b", "{\"name\":\"\(bucket)\"}")
         var settings = RemoteSettings(
-            owner: .target(TargetName("objects")),
+            owner: .store(StoreName("objects")),
             allowsPlainLoopback: true
         )
         settings.timeoutConnect = .seconds(120)
@@ -125,8 +125,8 @@ struct CloudStorageFixture {
             settings: settings,
             clock: .patient(wall: FilesFixture.now())
         )
-        target = CloudStorageTarget(
-            name: TargetName("objects"),
+        store = CloudStorageStore(
+            name: StoreName("objects"),
             templates: try prefixes.map { try KeyTemplate($0, isPrefix: true) }
                 + objects.map { try KeyTemplate($0, isPrefix: false) },
             session: session,

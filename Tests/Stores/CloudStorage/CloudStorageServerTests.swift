@@ -13,20 +13,20 @@ struct CloudStorageServerTests {
             for user in ["1", "12", "é &+ä"] {
                 try fixture.put("u/\(user)/a/b.txt", "u/\(user)/c", "pic/\(user).png")
             }
-            let target = fixture.target
-            #expect(await target.diagnose() == [])
+            let store = fixture.store
+            #expect(await store.diagnose() == [])
             let orders = try ["1", "é &+ä", "nobody"].map { try FilesFixture.order($0) }
-            #expect(await target.verify(orders) == [.remaining(3), .remaining(3), .clean])
-            for (answer, expected) in zip(await target.purge(orders), [[2, 1], [2, 1], [0, 0]]) {
+            #expect(await store.verify(orders) == [.remaining(3), .remaining(3), .clean])
+            for (answer, expected) in zip(await store.purge(orders), [[2, 1], [2, 1], [0, 0]]) {
                 guard case .done(let counts) = answer else {
                     Issue.record("\(answer)")
                     continue
                 }
                 #expect(counts.entries.map(\.rowCount) == expected)
             }
-            #expect(await target.verify(orders) == [.clean, .clean, .clean])
+            #expect(await store.verify(orders) == [.clean, .clean, .clean])
             #expect(try fixture.names == ["pic/12.png", "u/12/a/b.txt", "u/12/c"])
-            guard case .findings(let findings) = await target.coverage() else {
+            guard case .findings(let findings) = await store.coverage() else {
                 Issue.record("no findings")
                 return
             }
@@ -39,12 +39,12 @@ struct CloudStorageServerTests {
         try await CloudStorageFixture.with(prefixes: ["u/{user_id}/"]) { fixture in
             try fixture.put("u/ann/x")
             let order = try FilesFixture.order("ann", cutoff: FilesFixture.now() + .seconds(-3600))
-            guard case .done(let counts) = await fixture.target.purge([order])[0] else {
+            guard case .done(let counts) = await fixture.store.purge([order])[0] else {
                 Issue.record("not done")
                 return
             }
             #expect(counts.entries[0].rowCount == 0 && counts.entries[0].newerCount == 1)
-            #expect(await fixture.target.verify([order]) == [.clean])
+            #expect(await fixture.store.verify([order]) == [.clean])
             #expect(try fixture.names == ["u/ann/x"])
         }
     }

@@ -35,11 +35,11 @@ private final class ScriptedDelegate: PurgeDelegate {
 struct UserListingTests {
     private static func users(
         _ delegate: ScriptedDelegate,
-        clock: TargetClock = GoogleBench.clock(),
+        clock: StoreClock = GoogleBench.clock(),
         where isWanted: @escaping @Sendable (UserID) -> Bool = { _ in true }
     ) async -> String {
-        let target = DelegatedTarget(name: TargetName("crm"), delegate: delegate, clock: clock)
-        switch await target.users(where: isWanted) {
+        let store = DelegatedStore(name: StoreName("crm"), delegate: delegate, clock: clock)
+        switch await store.users(where: isWanted) {
         case .found(let users):
             return users.map { $0.exposeText() }.sorted().joined(separator: ",")
         case .unknown(let why): return "unknown: \(why)"
@@ -106,7 +106,7 @@ struct UserListingTests {
     func endless() async {
         let passed = Mutex(Duration.zero)
         let rests = Mutex<[Duration]>([])
-        let clock = TargetClock(
+        let clock = StoreClock(
             wall: { GoogleBench.now },
             uptime: {
                 passed.withLock { passed in

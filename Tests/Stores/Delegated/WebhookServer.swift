@@ -65,27 +65,27 @@ final class WebhookServer: Sendable {
         return state
     }
 
-    /// Runs `body` with a target that posts to a path of the receiver.
+    /// Runs `body` with a store that posts to a path of the receiver.
     func with<Result>(
         _ path: String = "",
         secret: String = WebhookServer.secret,
         allowsPrivate: Bool = true,
         timeout: Duration = .seconds(120),
         trusts: Bool = true,
-        body: (DelegatedTarget) async throws -> Result
+        body: (DelegatedStore) async throws -> Result
     ) async throws -> Result {
         guard let signature = WebhookSignature(Secret(secret)) else {
             throw ServerFailure(text: "no secret")
         }
         var settings = RemoteSettings(
-            owner: .target(TargetName("crm")),
+            owner: .store(StoreName("crm")),
             caFile: trusts ? folder + "/cert.pem" : nil
         )
         settings.allowsPrivateAddresses = allowsPrivate
         settings.timeoutConnect = .seconds(120)
         settings.timeoutTotal = timeout
-        let target = DelegatedTarget(
-            name: TargetName("crm"),
+        let store = DelegatedStore(
+            name: StoreName("crm"),
             delegate: try WebhookDelegate(
                 url: "https://localhost:\(port)/\(path)",
                 settings,
@@ -97,11 +97,11 @@ final class WebhookServer: Sendable {
             clock: GoogleBench.clock()
         )
         do {
-            let result = try await body(target)
-            await target.shutdown()
+            let result = try await body(store)
+            await store.shutdown()
             return result
         } catch {
-            await target.shutdown()
+            await store.shutdown()
             throw error
         }
     }

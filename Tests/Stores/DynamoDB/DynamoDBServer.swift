@@ -87,7 +87,7 @@ final class DynamoDBServer: Sendable {
     }
 }
 
-/// Tables of one test behind a prefix, with a target over them.
+/// Tables of one test behind a prefix, with a store over them.
 struct DynamoDBFixture {
     static let now = WallTime(unixMilliseconds: 1_800_000_000_000)
 
@@ -179,15 +179,15 @@ struct DynamoDBFixture {
         return texts.sorted()
     }
 
-    func target(
+    func store(
         _ items: [String] = [],
         releases: [String] = [],
         trusts: Bool = true,
-        _ change: (inout DynamoDBTargetPlan) -> Void = { _ in },
+        _ change: (inout DynamoDBStorePlan) -> Void = { _ in },
         rest: @escaping @Sendable (Duration) async throws -> Void = { _ in }
-    ) throws -> DynamoDBTarget {
-        var plan = DynamoDBTargetPlan(
-            name: TargetName("tables"),
+    ) throws -> DynamoDBStore {
+        var plan = DynamoDBStorePlan(
+            name: StoreName("tables"),
             endpoint: "https://localhost:\(server.port)",
             region: "us-east-1",
             signer: AWSSigner(
@@ -200,14 +200,14 @@ struct DynamoDBFixture {
             ),
             rules: try items.map { try ItemRule($0, releases: false) }
                 + releases.map { try ItemRule($0, releases: true) },
-            remote: .pages(of: TargetName("tables"), concurrency: 8)
+            remote: .pages(of: StoreName("tables"), concurrency: 8)
         )
         plan.prefix = prefix
         plan.remote.caFile = trusts ? server.folder + "/cert.pem" : nil
         plan.remote.timeoutConnect = .seconds(120)
         plan.remote.timeoutTotal = .seconds(120)
         change(&plan)
-        return try DynamoDBTarget(
+        return try DynamoDBStore(
             plan: plan,
             on: MultiThreadedEventLoopGroup.singleton,
             clock: .patient(wall: FilesFixture.now(), rest: rest),

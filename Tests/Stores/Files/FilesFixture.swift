@@ -80,16 +80,16 @@ final class FilesFixture {
         return unsafe lstat(base + "/" + path, &facts) == 0
     }
 
-    func target(
+    func store(
         _ paths: String...,
         root: String? = nil,
         name: String = "uploads"
     ) throws
-        -> FilesTarget
+        -> FilesStore
     {
-        FilesTarget(
-            plan: FilesTargetPlan(
-                name: TargetName(name),
+        FilesStore(
+            plan: FilesStorePlan(
+                name: StoreName(name),
                 root: root ?? self.root,
                 paths: try paths.map { try PathPattern($0) }
             )

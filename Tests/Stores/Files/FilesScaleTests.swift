@@ -20,20 +20,20 @@ struct FilesScaleTests {
     ) async throws -> (
         rowCount: Int, grown: Int?
     ) {
-        let target = try fixture.target("{user_id}")
+        let store = try fixture.store("{user_id}")
         let order = try FilesFixture.order("alice")
         let memory = try PeakMemory.whereHeld()
         var left: [VerifyAnswer] = []
-        let looked = await ContinuousClock().measure { left = await target.verify([order]) }
+        let looked = await ContinuousClock().measure { left = await store.verify([order]) }
         Swift.print("bench: \(what) before the purge: \(left) in \(looked)")
         #expect(left != [.clean])
         var answers: [PurgeAnswer] = []
-        let took = await ContinuousClock().measure { answers = await target.purge([order]) }
+        let took = await ContinuousClock().measure { answers = await store.purge([order]) }
         let grown = try memory?.grownMebibytes()
         let resident = grown.map { ", \($0) MiB more resident at most" } ?? ""
         Swift.print("bench: \(what) in \(took)\(resident)")
         let counts = try #require(answers.first?.rowCounts, "\(answers)")
-        #expect(await target.verify([order]) == [.clean])
+        #expect(await store.verify([order]) == [.clean])
         return (counts.reduce(0, +), grown)
     }
 
@@ -78,7 +78,7 @@ struct FilesScaleTests {
         let fixture = try FilesFixture()
         for number in 0..<50 { try fixture.make("victim/a/b/\(number)") }
         try fixture.link("data/uploads/bait", to: fixture.base + "/victim")
-        let target = try fixture.target("{user_id}")
+        let store = try fixture.store("{user_id}")
         let attacker = try Attacker(root: fixture.root, victim: fixture.base + "/victim")
         var purges = 0
         var entries = 0
@@ -89,7 +89,7 @@ struct FilesScaleTests {
         while attacker.isRunning,
             clock.now < end || clock.now < limit && (purges <= 100 || entries <= 100)
         {
-            let answers = await target.purge([try FilesFixture.order("alice")])
+            let answers = await store.purge([try FilesFixture.order("alice")])
             purges += 1
             if case .done(let counts) = answers.first { entries += counts.entries[0].rowCount }
         }

@@ -11,12 +11,12 @@ import Testing
 
     init() throws { fixture = try FilesFixture() }
 
-    /// A target whose purge does not see entries of these names, neither removing nor counting.
-    private func blind(to names: String..., paths: String...) throws -> FilesTarget {
+    /// A store whose purge does not see entries of these names, neither removing nor counting.
+    private func blind(to names: String..., paths: String...) throws -> FilesStore {
         let hidden = Set(names.map { FileName($0) })
-        return FilesTarget(
-            plan: FilesTargetPlan(
-                name: TargetName("uploads"),
+        return FilesStore(
+            plan: FilesStorePlan(
+                name: StoreName("uploads"),
                 root: fixture.root,
                 paths: try paths.map { try PathPattern($0) }
             ),
@@ -27,20 +27,20 @@ import Testing
     @Test("a file that the purge passes over is found")
     func passedOverFile() async throws {
         try fixture.make("data/uploads/avatars/alice.png")
-        let target = try blind(to: "alice.png", paths: "avatars/{user_id}.png")
+        let store = try blind(to: "alice.png", paths: "avatars/{user_id}.png")
         let order = try FilesFixture.order("alice")
-        #expect(await target.purge([order]).map(\.rowCounts) == [[0]])
-        #expect(await target.verify([order]) == [.remaining(1)])
+        #expect(await store.purge([order]).map(\.rowCounts) == [[0]])
+        #expect(await store.verify([order]) == [.remaining(1)])
     }
 
     @Test("a folder that the purge passes over is found, also behind a wildcard")
     func passedOverFolder() async throws {
         try fixture.make("data/uploads/2024/alice/a/b/one")
         try fixture.make("data/uploads/2025/alice/two")
-        let target = try blind(to: "alice", paths: "*/{user_id}")
+        let store = try blind(to: "alice", paths: "*/{user_id}")
         let order = try FilesFixture.order("alice")
-        #expect(await target.purge([order]).map(\.rowCounts) == [[0]])
-        #expect(await target.verify([order]) == [.remaining(2)])
+        #expect(await store.purge([order]).map(\.rowCounts) == [[0]])
+        #expect(await store.verify([order]) == [.remaining(2)])
     }
 
     @Test("a file that the purge passes over beside one that stays is found")
@@ -54,12 +54,12 @@ import Testing
             unsafe unlink(fixture.root + "/alice/new")
             try fixture.make("data/uploads/alice/new")
         } while try !isNewer("alice/new", than: cutoff)
-        let target = try blind(to: "passed", paths: "{user_id}")
+        let store = try blind(to: "passed", paths: "{user_id}")
         let order = try FilesFixture.order("alice", cutoff: cutoff)
-        #expect(await target.purge([order]).map(\.rowCounts) == [[1]])
-        #expect(await target.verify([order]) == [.remaining(1)])
+        #expect(await store.purge([order]).map(\.rowCounts) == [[1]])
+        #expect(await store.verify([order]) == [.remaining(1)])
         #expect(fixture.exists("data/uploads/alice/new"))
-        let sound = try fixture.target("{user_id}")
+        let sound = try fixture.store("{user_id}")
         #expect(await sound.purge([order]).map(\.rowCounts) == [[1]])
         #expect(await sound.verify([order]) == [.clean])
     }
@@ -83,13 +83,13 @@ import Testing
             folder = next
         }
         close(folder)
-        let target = try fixture.target("{user_id}")
+        let store = try fixture.store("{user_id}")
         // Two files a level, the first one, and the last folder, which is empty.
         let order = try FilesFixture.order("alice")
-        #expect(await target.verify([order]) == [.remaining(2 * depth + 2)])
+        #expect(await store.verify([order]) == [.remaining(2 * depth + 2)])
         let early = FilesFixture.now() - .seconds(3600)
         let before = try FilesFixture.order("alice", cutoff: early)
-        #expect(await target.verify([before]) == [.remaining(1)])
+        #expect(await store.verify([before]) == [.remaining(1)])
     }
 
     @Test("counting ends where there is enough to go back to purging")
@@ -101,8 +101,8 @@ import Testing
         }
         close(folder)
         let order = try FilesFixture.order("alice")
-        let target = try fixture.target("{user_id}")
-        #expect(await target.verify([order]) == [.remaining(RemainingFiles.countMax)])
+        let store = try fixture.store("{user_id}")
+        #expect(await store.verify([order]) == [.remaining(RemainingFiles.countMax)])
     }
 
     @Test("a link in the user's place counts, one on the way there is one order's failure")
@@ -110,7 +110,7 @@ import Testing
         try fixture.make("victim/cache/precious")
         try fixture.link("data/uploads/alice", to: fixture.base + "/victim")
         let order = try FilesFixture.order("alice")
-        let (own, below) = (try fixture.target("{user_id}"), try fixture.target("{user_id}/cache"))
+        let (own, below) = (try fixture.store("{user_id}"), try fixture.store("{user_id}/cache"))
         #expect(await own.verify([order]) == [.remaining(1)])
         #expect(await below.verify([order]) == [.failure(.unusable)])
     }

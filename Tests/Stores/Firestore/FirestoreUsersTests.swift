@@ -28,7 +28,7 @@ struct FirestoreUsersTests {
             ] {
                 bench.sandbox.add(CloudDocument(path, fields: fields))
             }
-            let target = try FirestoreTargetTests.target(
+            let store = try FirestoreStoreTests.store(
                 bench,
                 collections: [
                     "posts where author == {user_id}",
@@ -39,13 +39,13 @@ struct FirestoreUsersTests {
                 pageSize: 2
             )
             let users = ["ann", "bob", "carl", "dora", "erin", "é &\"%"]
-            #expect(Self.names(await target.users { _ in true }) == users)
-            #expect(Self.names(await target.users { $0.exposeText() == "dora" }) == ["dora"])
+            #expect(Self.names(await store.users { _ in true }) == users)
+            #expect(Self.names(await store.users { $0.exposeText() == "dora" }) == ["dora"])
             let orders = try users.map { try GoogleBench.order($0) }
-            for answer in await target.purge(orders) {
+            for answer in await store.purge(orders) {
                 #expect(answer.rowCounts?.contains(1) == true)
             }
-            #expect(Self.names(await target.users { _ in true }) == [])
+            #expect(Self.names(await store.users { _ in true }) == [])
         }
     }
 
@@ -59,13 +59,13 @@ struct FirestoreUsersTests {
                 let author = "user-\(number)"
                 bench.sandbox.add(CloudDocument("posts/\(number)", fields: ["author": author]))
             }
-            let target = try FirestoreTargetTests.target(
+            let store = try FirestoreStoreTests.store(
                 bench,
                 collections: ["posts where author == {user_id}"],
                 pageSize: 5
             )
             let callCount = bench.sandbox.log().count
-            #expect(Self.names(await target.users { _ in true }).count == 11)
+            #expect(Self.names(await store.users { _ in true }).count == 11)
             // One page of hers, two of the others, one that is empty.
             #expect(bench.sandbox.log().count - callCount == 4)
         }
@@ -80,17 +80,17 @@ struct FirestoreUsersTests {
             $0.cloud.indexedGroups = []
         } _: { bench in
             for field in ["a-b", Self.deep + ".x", "a..b", "`a", "9a"] {
-                let target = try FirestoreTargetTests.target(
+                let store = try FirestoreStoreTests.store(
                     bench,
                     collections: ["posts where \(field) == {user_id}"]
                 )
-                guard case .unknown(let why) = await target.users(where: { _ in true }) else {
+                guard case .unknown(let why) = await store.users(where: { _ in true }) else {
                     Issue.record("listed")
                     continue
                 }
                 #expect(why.contains("posts where \(field)"))
             }
-            let group = try FirestoreTargetTests.target(
+            let group = try FirestoreStoreTests.store(
                 bench,
                 groups: ["likes where by == {user_id}"]
             )

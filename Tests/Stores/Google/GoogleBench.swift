@@ -25,7 +25,7 @@ struct GoogleBench: Sendable {
         configuration.wallMilliseconds = { now.unixMilliseconds }
         configure(&configuration)
         let sandbox = try await SandboxServer.start(configuration: configuration)
-        var settings = RemoteSettings(owner: .target(TargetName("cloud")))
+        var settings = RemoteSettings(owner: .store(StoreName("cloud")))
         settings.caFile = sandbox.authorityFile
         settings.timeoutConnect = .seconds(120)
         settings.timeoutTotal = .seconds(120)
@@ -60,7 +60,7 @@ struct GoogleBench: Sendable {
     /// The bench's time, with rests that a test can break.
     static func clock(
         _ rest: @escaping @Sendable (Duration) async throws -> Void = { _ in }
-    ) -> TargetClock {
+    ) -> StoreClock {
         .patient(wall: now, rest: rest)
     }
 

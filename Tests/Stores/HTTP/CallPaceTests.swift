@@ -9,7 +9,7 @@ struct CallPaceTests {
     @Test("calls are as far apart as the configured rate has it, and none waits without one")
     func spreads() async throws {
         let rests = Mutex<[Duration]>([])
-        let clock = TargetClock(
+        let clock = StoreClock(
             wall: { HTTPServer.now },
             uptime: { .seconds(100) },
             rest: { duration in rests.withLock { $0.append(duration) } },

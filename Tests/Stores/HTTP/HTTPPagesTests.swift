@@ -44,7 +44,7 @@ struct HTTPPagesTests {
         _ paging: String
     ) async throws -> (answer: VerifyAnswer, callCount: Int) {
         let list = """
-            [[target.verify]]
+            [[store.verify]]
             name = "left"
             method = "GET"
             path = "/broken/\(kind)"
@@ -56,8 +56,8 @@ struct HTTPPagesTests {
             """
         try server.reset("example")
         let order = try GoogleBench.order("ann")
-        let text = HTTPTargetTests.auth + HTTPTargetTests.whole + list + paging
-        let answers = try await server.with(text) { target in await target.verify([order]) }
+        let text = HTTPStoreTests.auth + HTTPStoreTests.whole + list + paging
+        let answers = try await server.with(text) { store in await store.verify([order]) }
         return (answers[0], try server.state("example").calls.count)
     }
 

@@ -67,7 +67,7 @@ struct PresetCase: Sendable, CustomStringConvertible {
             name: "customer-io",
             values: ["site_id": "site-1"],
             more: """
-                [target.verify_host]
+                [store.verify_host]
                 base_url = "{stand-in}"
                 key_credential = "app-key"
                 scheme = "bearer"
@@ -119,13 +119,13 @@ struct HTTPPresetTests {
     }
 
     /// Purges and verifies until both are over, as the service does.
-    private func finish(_ target: HTTPTarget, _ order: PurgeOrder) async -> PurgeCounts? {
+    private func finish(_ store: HTTPStore, _ order: PurgeOrder) async -> PurgeCounts? {
         var counts = PurgeCounts()
         for _ in 0..<20 {
-            guard case .done(let done) = await target.purge([order])[0] else { continue }
+            guard case .done(let done) = await store.purge([order])[0] else { continue }
             counts.add(done)
             for _ in 0..<3 {
-                switch await target.verify([order])[0] {
+                switch await store.verify([order])[0] {
                 case .clean, .notLookedFor: return counts
                 case .remaining where counts.isAccepted: return counts
                 case .remaining: continue
@@ -144,13 +144,13 @@ struct HTTPPresetTests {
         let before = try server.reset(preset.name, user: preset.user)
         #expect(before.left > 0)
         let order = try GoogleBench.order(preset.user)
-        try await server.with(preset.text, of: preset.name, step: .seconds(3)) { target in
-            #expect(await target.diagnose() == [])
-            let counts = try #require(await finish(target, order))
+        try await server.with(preset.text, of: preset.name, step: .seconds(3)) { store in
+            #expect(await store.diagnose() == [])
+            let counts = try #require(await finish(store, order))
             #expect(counts.isAccepted == preset.isAccepted)
             #expect((counts.acceptedUntil != nil) == preset.isAccepted)
             // Again, as after a crash.
-            _ = try #require(await finish(target, order))
+            _ = try #require(await finish(store, order))
         }
         let after = try server.state(preset.name)
         #expect(after.left == 0 && after.others == before.others, "\(after.calls)")
@@ -163,8 +163,8 @@ struct HTTPPresetTests {
             for number in 1...3 {
                 let others = try server.reset(preset.name, user: preset.user).others
                 try server.fail(preset.name, at: number, kind)
-                try await server.with(preset.text, of: preset.name, step: .seconds(3)) { target in
-                    _ = try #require(await finish(target, order), "\(kind) at \(number)")
+                try await server.with(preset.text, of: preset.name, step: .seconds(3)) { store in
+                    _ = try #require(await finish(store, order), "\(kind) at \(number)")
                 }
                 let after = try server.state(preset.name)
                 #expect(after.left == 0 && after.others == others, "\(kind) at \(number)")
@@ -176,10 +176,10 @@ struct HTTPPresetTests {
     private func isUntouched(_ preset: PresetCase, at place: String) async throws {
         let order = try GoogleBench.order(preset.user)
         let before = try server.reset(preset.name, user: preset.user)
-        try await server.with(preset.text, of: place, step: .seconds(3)) { target in
-            let answer = await target.purge([order])[0]
+        try await server.with(preset.text, of: place, step: .seconds(3)) { store in
+            let answer = await store.purge([order])[0]
             if case .failure = answer {} else { Issue.record("\(answer)") }
-            if case .clean = await target.verify([order])[0] { Issue.record("clean") }
+            if case .clean = await store.verify([order])[0] { Issue.record("clean") }
         }
         let after = try server.state(preset.name)
         #expect(after.left == before.left && after.others == before.others)
@@ -203,13 +203,13 @@ struct HTTPPresetTests {
         for kind in ["html", "redirect", "403", "503", "400"] {
             let before = try server.reset(preset.name, user: preset.user)
             try server.fail(preset.name, at: 0, kind)
-            try await server.with(preset.text, of: preset.name, step: .seconds(3)) { target in
-                let answer = await target.purge([order])[0]
+            try await server.with(preset.text, of: preset.name, step: .seconds(3)) { store in
+                let answer = await store.purge([order])[0]
                 guard case .failure = answer else {
                     Issue.record("\(kind): \(answer)")
                     return
                 }
-                if case .clean = await target.verify([order])[0] { Issue.record("\(kind): clean") }
+                if case .clean = await store.verify([order])[0] { Issue.record("\(kind): clean") }
             }
             let after = try server.state(preset.name)
             #expect(after.left == before.left && after.others == before.others, "\(kind)")

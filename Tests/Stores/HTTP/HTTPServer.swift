@@ -101,12 +101,12 @@ final class HTTPServer: Sendable {
         return Array(try client.runToEnd(reading: output))
     }
 
-    // MARK: Targets
+    // MARK: Stores
 
     /// Reads a section of the configuration; its base URL leads to a vendor of this server.
-    func configuration(_ text: String, of vendor: String) throws -> TargetConfiguration {
+    func configuration(_ text: String, of vendor: String) throws -> StoreConfiguration {
         let head = """
-            [[target]]
+            [[store]]
             name = "api"
             kind = "http"
             base_url = "https://localhost:\(port)/\(vendor)"
@@ -119,25 +119,25 @@ final class HTTPServer: Sendable {
         return try Self.read(head + text.replacing("{stand-in}", with: place))
     }
 
-    static func read(_ text: String) throws -> TargetConfiguration {
+    static func read(_ text: String) throws -> StoreConfiguration {
         let table = SettingsTable(
-            TargetConfiguration.settings([HTTPKind.self]),
-            kinds: [.target: [HTTPKind.self]]
+            StoreConfiguration.settings([HTTPKind.self]),
+            kinds: [.store: [HTTPKind.self]]
         )
         var reader = try ConfigurationLoader.open(Array(text.utf8), file: "t", table: table)
-        let targets = reader.readTargets()
+        let stores = reader.readStores()
         try reader.finish()
-        return try #require(targets.first)
+        return try #require(stores.first)
     }
 
-    /// Opens the target of a configuration, and closes it behind `body`.
+    /// Opens the store of a configuration, and closes it behind `body`.
     func with<Result>(
         _ text: String,
         of vendor: String = "example",
         secret: String = HTTPServer.secret,
         now: WallTime = HTTPServer.now,
         step: Duration = .zero,
-        _ body: (HTTPTarget) async throws -> Result
+        _ body: (HTTPStore) async throws -> Result
     ) async throws -> Result {
         let configuration = try configuration(text, of: vendor)
         let settings = try #require(configuration.settings as? HTTPKind)
@@ -150,18 +150,18 @@ final class HTTPServer: Sendable {
             logger: Logger(label: "test")
         )
         let environment = StoreEnvironment(
-            target: configuration,
+            store: configuration,
             adapters: adapters,
             hasher: NoHasher(),
             neighbours: SchemaClaims()
         )
-        let target = try await settings.open(environment)
+        let store = try await settings.open(environment)
         do {
-            let result = try await body(target)
-            await target.shutdown()
+            let result = try await body(store)
+            await store.shutdown()
             return result
         } catch {
-            await target.shutdown()
+            await store.shutdown()
             throw error
         }
     }

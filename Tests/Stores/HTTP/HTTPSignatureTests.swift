@@ -17,7 +17,7 @@ import Testing
 
     private static let auth = """
         key_credential = "key"
-        [target.auth]
+        [store.auth]
         scheme = "aws-sigv4"
         username = "AKIDEXAMPLE"
         region = "eu-central-1"
@@ -27,18 +27,18 @@ import Testing
 
     @Test(
         "the other end computes the same signature of each call",
-        arguments: [(HTTPTargetTests.find, "document"), (HTTPTargetTests.whole, "user")]
+        arguments: [(HTTPStoreTests.find, "document"), (HTTPStoreTests.whole, "user")]
     )
     func right(steps: String, name: String) async throws {
         let order = try GoogleBench.order(user)
         let before = try server.state("example")
         #expect(before.left == 7)
-        try await server.with(Self.auth + steps + HTTPTargetTests.verify) { target in
-            #expect(await target.diagnose() == [])
-            #expect(await target.verify([order]) == [.remaining(7)])
+        try await server.with(Self.auth + steps + HTTPStoreTests.verify) { store in
+            #expect(await store.diagnose() == [])
+            #expect(await store.verify([order]) == [.remaining(7)])
             let entry = PurgeCounts.Entry(name: name, action: .rule(.delete), rowCount: 7)
-            #expect(await target.purge([order]) == [.done(PurgeCounts(entries: [entry]))])
-            #expect(await target.verify([order]) == [.clean])
+            #expect(await store.purge([order]) == [.done(PurgeCounts(entries: [entry]))])
+            #expect(await store.verify([order]) == [.clean])
         }
         let after = try server.state("example")
         #expect(after.left == 0 && after.others == before.others)
@@ -52,10 +52,10 @@ import Testing
         let order = try GoogleBench.order(user)
         let auth = part.isEmpty ? Self.auth : Self.auth.replacing(part, with: "other")
         let secret = part.isEmpty ? "other" : HTTPServer.secret
-        let text = auth + HTTPTargetTests.whole + HTTPTargetTests.verify
-        try await server.with(text, secret: secret) { target in
-            #expect(await target.startupProblems() == ["step 'left': the server answered 401"])
-            #expect(await target.purge([order]) == [.failure(.misconfigured)])
+        let text = auth + HTTPStoreTests.whole + HTTPStoreTests.verify
+        try await server.with(text, secret: secret) { store in
+            #expect(await store.startupProblems() == ["step 'left': the server answered 401"])
+            #expect(await store.purge([order]) == [.failure(.misconfigured)])
         }
         #expect(try server.state("example").left == 7)
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Stores
 
-@Suite("What a MySQL target checks", .serialized) struct MySQLCheckTests {
+@Suite("What a MySQL store checks", .serialized) struct MySQLCheckTests {
     private let rule = TableRule(table: "t", column: "u", action: .delete)
 
     private static func mask(_ column: String, _ strategy: MaskStrategy) -> TableRule {
@@ -59,11 +59,11 @@ import Testing
             CREATE TABLE history(u varchar(9)) WITH SYSTEM VERSIONING;
             """
         )
-        let problems = await app.target(rule).diagnose()
+        let problems = await app.store(rule).diagnose()
         #expect(problems.count == 1 && problems[0].contains(text), "\(problems)")
-        // What is stored shows only at the check, which pauses the target.
+        // What is stored shows only at the check, which pauses the store.
         guard text != "no plausible time" else { return }
-        #expect(await app.target(rule).purge([order("x")]) == [.failure(.misconfigured)])
+        #expect(await app.store(rule).purge([order("x")]) == [.failure(.misconfigured)])
         #expect(try app.sql("SELECT count(*) FROM t WHERE u = 'x' AND e = 'a'") == ["1"])
     }
 
@@ -75,34 +75,34 @@ import Testing
             INSERT INTO t VALUES (1, 'x', 'm'), (2, 'y', 'm'); CREATE TABLE other(email text);
             """
         )
-        let target = app.target(app.plan([rule], user: "limited"))
+        let store = app.store(app.plan([rule], user: "limited"))
         // Whoever may do nothing may not even come in.
-        #expect(await target.diagnose().map { $0.contains("(refused)") } == [true])
+        #expect(await store.diagnose().map { $0.contains("(refused)") } == [true])
         let grant = { (what: String) in
             _ = try app.sql("GRANT \(what) TO limited@localhost")
         }
         try grant("INSERT ON \(app.database).other")
-        #expect(await target.diagnose().map { $0.contains("does not exist") } == [true])
+        #expect(await store.diagnose().map { $0.contains("does not exist") } == [true])
         try grant("SELECT ON \(app.database).t")
         let words = "may not SELECT, UPDATE or DELETE"
-        let refused = await target.inspect(withOutages: true).problems
+        let refused = await store.inspect(withOutages: true).problems
         #expect(refused.map { $0.text.contains(words) } == [true])
         let place = "`\(app.database)`.`t` TO 'limited'@'localhost';"
         #expect(refused.map(\.remedy) == ["GRANT DELETE ON \(place)"])
-        #expect(await target.purge([order("x")]) == [.failure(.misconfigured)])
+        #expect(await store.purge([order("x")]) == [.failure(.misconfigured)])
         try grant("DELETE ON \(app.database).t")
-        let found = await target.inspect(withOutages: true)
+        let found = await store.inspect(withOutages: true)
         #expect(found.problems == [])
         #expect(found.uncovered.map(\.name) == [CoverageFinding.everywhere])
         let advice = "grant it SELECT ON `\(app.database)`.*"
         #expect(found.uncovered.first?.reason.hasSuffix(advice) == true)
         #expect(found.uncovered.allSatisfy { $0.isUnread })
         let item = PlanItem(name: "t", action: .delete, count: 1, hasNoTimestamps: true)
-        #expect(await target.plan(order("x")) == .items([item]))
-        #expect(await target.purge([order("x")]).map(\.text) == ["t delete, cutoff: none 1"])
+        #expect(await store.plan(order("x")) == .items([item]))
+        #expect(await store.purge([order("x")]).map(\.text) == ["t delete, cutoff: none 1"])
         // One column is enough for a mask.
         try app.sql("REVOKE DELETE ON t FROM limited@localhost")
-        let masking = app.target(app.plan([Self.mask("m", .random)], user: "limited"))
+        let masking = app.store(app.plan([Self.mask("m", .random)], user: "limited"))
         let statement = "GRANT UPDATE (`m`) ON \(place)"
         #expect(
             await masking.diagnose() == ["the role lacks privileges on 't'; run: \(statement)"]
@@ -121,7 +121,7 @@ import Testing
         let app = try MySQLFixture("CREATE TABLE t(id int PRIMARY KEY, u varchar(40), KEY (u))")
         try app.sql("CREATE USER IF NOT EXISTS 'an@app'@localhost")
         try app.sql("GRANT SELECT ON \(app.database).t TO 'an@app'@localhost")
-        let found = await app.target(app.plan([rule], user: "an@app")).inspect(withOutages: true)
+        let found = await app.store(app.plan([rule], user: "an@app")).inspect(withOutages: true)
         let grant = "GRANT DELETE ON `\(app.database)`.`t` TO 'an@app'@'localhost';"
         #expect(found.problems.map(\.remedy) == [grant])
     }
@@ -136,7 +136,7 @@ import Testing
             """
         )
         let rule = TableRule(table: "t", column: "user_id", idType: .integer, action: .delete)
-        guard case .findings(let found) = await app.target(rule).coverage() else {
+        guard case .findings(let found) = await app.store(rule).coverage() else {
             Issue.record("no findings")
             return
         }
@@ -157,7 +157,7 @@ import Testing
               (2, 'canary-user-5d02c7e4', 4000000000000);
             """
         )
-        let store: any PurgeTarget = app.target(
+        let store: any PurgeStore = app.store(
             TableRule(
                 table: "t",
                 column: "u",
@@ -190,13 +190,13 @@ import Testing
         func problems(
             _ host: String,
             _ password: String,
-            tls: MySQLTargetPlan.TLS = .verifyFull,
+            tls: MySQLStorePlan.TLS = .verifyFull,
             ca: String?
         ) async -> String {
-            let place = MySQLTargetPlan.Place.tcp(host: host, port: Int(app.server.port))
+            let place = MySQLStorePlan.Place.tcp(host: host, port: Int(app.server.port))
             var plan = app.plan([rule], user: "eraser", place: place)
             (plan.password, plan.tls, plan.caFile) = (Secret(password), tls, ca)
-            let text = await app.target(plan).diagnose().joined(separator: "\n")
+            let text = await app.store(plan).diagnose().joined(separator: "\n")
             #expect(!text.contains("horse") && !text.contains("staple"))
             return text
         }
@@ -215,17 +215,17 @@ import Testing
         try server.client("CREATE USER eraser@'%' IDENTIFIED BY 'correct horse'")
         let app = try MySQLFixture("CREATE TABLE t(u varchar(9))", server: server)
         try app.sql("GRANT ALL ON \(app.database).* TO eraser@'%'")
-        let place = MySQLTargetPlan.Place.tcp(host: "localhost", port: Int(server.port))
+        let place = MySQLStorePlan.Place.tcp(host: "localhost", port: Int(server.port))
         var plan = app.plan([rule], user: "eraser", place: place)
         plan.password = Secret("correct horse")
         plan.caFile = server.folder + "/server.crt"
-        #expect(await app.target(plan).diagnose().first?.contains("(tls)") == true)
+        #expect(await app.store(plan).diagnose().first?.contains("(tls)") == true)
         plan.tls = .off
-        #expect(await app.target(plan).diagnose() == [])
+        #expect(await app.store(plan).diagnose() == [])
         // Nobody takes a replica for the store.
         try server.client("SET GLOBAL read_only = 1")
-        #expect(await app.target(plan).diagnose().first?.contains("(read_only)") == true)
-        let answer = await app.target(app.plan([rule])).purge([order("x")])
+        #expect(await app.store(plan).diagnose().first?.contains("(read_only)") == true)
+        let answer = await app.store(app.plan([rule])).purge([order("x")])
         #expect(answer == [.failure(.throttled(retryAfter: nil))])
     }
 
@@ -233,13 +233,13 @@ import Testing
     func unreachable() async throws {
         let app = try MySQLFixture("")
         for place in [
-            MySQLTargetPlan.Place.socket("/nowhere"), .tcp(host: "127.0.0.1", port: 1),
+            MySQLStorePlan.Place.socket("/nowhere"), .tcp(host: "127.0.0.1", port: 1),
         ] {
-            let target = app.target(app.plan([rule], place: place))
-            #expect(await target.purge([order("x")]) == [.failure(.unreachable)])
-            #expect(await target.diagnose().count == 1)
+            let store = app.store(app.plan([rule], place: place))
+            #expect(await store.purge([order("x")]) == [.failure(.unreachable)])
+            #expect(await store.diagnose().count == 1)
             #expect(
-                await target.startupProblems() == [],
+                await store.startupProblems() == [],
                 "an outage must not keep us from starting"
             )
         }
@@ -260,7 +260,7 @@ import Testing
             INSERT INTO \(app.database).users VALUES ('x'); INSERT INTO logins VALUES ('x');
             """
         )
-        let target = app.target(
+        let store = app.store(
             TableRule(table: "users", column: "id", action: .delete),
             TableRule(table: "\(app.database).posts", column: "W", action: .delete)
         )
@@ -270,13 +270,13 @@ import Testing
             .init(.covered, "posts.email", "named like personal data"),
             .init(.covered, "users", "named like a table of users"),
         ]
-        #expect(await target.coverage() == .findings(expected))
+        #expect(await store.coverage() == .findings(expected))
         let name = "\(other.database).logins"
         let words = "rows of '\(name)' can stop the deletion"
-        let blocking = await target.inspect(withOutages: true).uncovered
+        let blocking = await store.inspect(withOutages: true).uncovered
         #expect(blocking.contains { $0.name == "\(name).u" && $0.reason.hasPrefix(words) })
         let held = Obstacle(.foreignKey, at: name, name: "logins_ibfk_1")
-        #expect(await target.purge([order("x")]) == [.failure(.blocked(held))])
+        #expect(await store.purge([order("x")]) == [.failure(.blocked(held))])
     }
 
     @Test("texts of SQL with numbered parameters")

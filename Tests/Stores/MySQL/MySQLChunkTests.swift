@@ -5,7 +5,7 @@ import Testing
 
 @testable import Stores
 
-@Suite("Chunks of a MySQL target", .serialized) struct MySQLChunkTests {
+@Suite("Chunks of a MySQL store", .serialized) struct MySQLChunkTests {
     static let schema = """
         CREATE TABLE t(id int AUTO_INCREMENT PRIMARY KEY, u varchar(20) NOT NULL, mail text,
             KEY (u));
@@ -19,7 +19,7 @@ import Testing
         reason: "tax"
     )
 
-    /// The statements of a target about its table, without those that are prepared only.
+    /// The statements of a store about its table, without those that are prepared only.
     private final class Heard: Sendable {
         let statements = Mutex<[String]>([])
 
@@ -38,15 +38,15 @@ import Testing
         let app = try MySQLFixture(Self.schema)
         let heard = Heard()
         // The longer a transaction takes, the fewer users come into it.
-        let target = app.target(isMask ? mask : rule, clock: .still()) { heard.hear($0) }
+        let store = app.store(isMask ? mask : rule, clock: .still()) { heard.hear($0) }
         let users = (0..<20).map { erase("u\($0)") }
         let text = isMask ? "t anonymize: tax, cutoff: none 5" : "t delete, cutoff: none 5"
-        #expect(await target.purge(users).map(\.text) == Array(repeating: text, count: 20))
+        #expect(await store.purge(users).map(\.text) == Array(repeating: text, count: 20))
         #expect(heard.count("SET STATEMENT") == 20)
         // A look at the table comes before each transaction.
         #expect(heard.count("`t`") == 20 + heard.count("SHOW CREATE TABLE"))
         #expect(heard.count("SHOW CREATE TABLE") < 5)
-        #expect(await target.verify(users).allSatisfy { $0 == .clean })
+        #expect(await store.verify(users).allSatisfy { $0 == .clean })
     }
 
     @Test("what a foreign key or a trigger would wait for is waited for", .timeLimit(.minutes(5)))
@@ -63,7 +63,7 @@ import Testing
             _ = try session.query("SELECT 1 FROM c LIMIT 1 FOR UPDATE")
         }
         let heard = Heard()
-        let target = app.target(rule) { sql in
+        let store = app.store(rule) { sql in
             // The application lets go while the statement that may wait does so.
             if sql.contains("DELETE"), heard.count("SKIP LOCKED") == 1 {
                 do { try holder.withLock { try $0.run("COMMIT") } } catch { return false }
@@ -71,7 +71,7 @@ import Testing
             return heard.hear(sql)
         }
         let users = (0..<20).map { erase("u\($0)") }
-        let answers = await target.purge(users).map(\.text)
+        let answers = await store.purge(users).map(\.text)
         #expect(answers.allSatisfy { $0.contains("t delete, cutoff: none 5") }, "\(answers)")
         #expect(try app.sql("SELECT count(*) FROM c") == ["0"])
     }

@@ -27,7 +27,7 @@ extension MySQLFixture: ShapeStore {
 
     func run(_ text: String) throws { try sql(Self.translated(text)) }
 
-    func target(
+    func store(
         _ rules: [TableRule],
         keys: [KeyRule],
         transactionsMax: Int
@@ -35,7 +35,7 @@ extension MySQLFixture: ShapeStore {
         let commits = Ticks()
         var plan = plan(rules)
         (plan.keys, plan.notes) = (keys, notes)
-        return target(plan) { statement in
+        return store(plan) { statement in
             guard statement == "COMMIT" else { return true }
             return commits.value.wrappingAdd(1, ordering: .relaxed).newValue < transactionsMax
         }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Stores
 
-@Suite("Ids that rows of a MySQL database hold for other targets", .serialized)
+@Suite("Ids that rows of a MySQL database hold for other stores", .serialized)
 struct MySQLKeyTests {
     private static let schema = """
         CREATE TABLE accounts (user_id varchar(40) PRIMARY KEY, crm uuid, badge varbinary(9),
@@ -24,7 +24,7 @@ struct MySQLKeyTests {
         KeyRule(name: name, user: accounts, value: name, valueType: type)
     }
 
-    private static func target(_ app: MySQLFixture, keys: [KeyRule]? = nil) -> MySQLTarget {
+    private static func store(_ app: MySQLFixture, keys: [KeyRule]? = nil) -> MySQLStore {
         var plan = app.plan([accounts, members])
         plan.keys =
             keys ?? [
@@ -37,7 +37,7 @@ struct MySQLKeyTests {
                     isShared: true
                 ),
             ]
-        return MySQLTarget(plan: plan, hasher: StandInHasher(), clock: .still())
+        return MySQLStore(plan: plan, hasher: StandInHasher(), clock: .still())
     }
 
     private static func ids(_ answers: [KeysAnswer]) -> [[String]] {
@@ -66,17 +66,17 @@ struct MySQLKeyTests {
               ('u1', 8, NULL), ('u1', 9, '2027-01-01'), ('u2', 7, '2025-01-01')
             """
         )
-        let target = Self.target(app)
-        #expect(await target.diagnose() == [])
+        let store = Self.store(app)
+        #expect(await store.diagnose() == [])
         let orders = [order("u1"), order("u2"), order("u3")]
         #expect(
-            Self.ids(await target.keys("crm", of: orders))
+            Self.ids(await store.keys("crm", of: orders))
                 == [["0a1b2c3d-0000-4000-8000-00000000000a"], [], []]
         )
-        #expect(Self.ids(await target.keys("badge", of: orders)) == [["00ff"], [], []])
-        #expect(Self.ids(await target.keys("nick", of: orders)) == [["Ü n"], [], ["unfit_key"]])
-        #expect(Self.ids(await target.keys("workspace", of: orders)) == [["7", "8"], ["7"], []])
-        #expect(Self.ids(await target.keys("gone", of: [orders[0]])) == [["misconfigured"]])
+        #expect(Self.ids(await store.keys("badge", of: orders)) == [["00ff"], [], []])
+        #expect(Self.ids(await store.keys("nick", of: orders)) == [["Ü n"], [], ["unfit_key"]])
+        #expect(Self.ids(await store.keys("workspace", of: orders)) == [["7", "8"], ["7"], []])
+        #expect(Self.ids(await store.keys("gone", of: [orders[0]])) == [["misconfigured"]])
     }
 
     @Test("an id is named while any row names it, and not by rows that are as good as gone")
@@ -88,26 +88,26 @@ struct MySQLKeyTests {
               ('u1', 8, '2025-01-01'), ('u1', 9, '2025-01-01'), ('u1', 9, '2027-01-01')
             """
         )
-        let target = Self.target(app)
+        let store = Self.store(app)
         let ids = ["7", "8", "9", "10", "x"].compactMap { UserID($0) }
         #expect(
-            Self.names(await target.named(ids, as: "workspace", besides: [])) == ["7", "8", "9"]
+            Self.names(await store.named(ids, as: "workspace", besides: [])) == ["7", "8", "9"]
         )
-        let others = await target.named(ids, as: "workspace", besides: [order("u1")])
+        let others = await store.named(ids, as: "workspace", besides: [order("u1")])
         #expect(Self.names(others) == ["7", "9"])
         let both = [order("u1"), order("u2")]
-        #expect(Self.names(await target.named(ids, as: "workspace", besides: both)) == ["9"])
-        _ = await target.purge(both)
-        #expect(Self.names(await target.named(ids, as: "workspace", besides: [])) == ["9"])
+        #expect(Self.names(await store.named(ids, as: "workspace", besides: both)) == ["9"])
+        _ = await store.purge(both)
+        #expect(Self.names(await store.named(ids, as: "workspace", besides: [])) == ["9"])
     }
 
     @Test("more ids than any user has are a failure, and a server that is gone is one, too")
     func failures() async throws {
         let app = try MySQLFixture(Self.schema)
         try app.sql("INSERT INTO members SELECT 'u1', seq, NULL FROM seq_1_to_10001")
-        let target = Self.target(app)
-        #expect(Self.ids(await target.keys("workspace", of: [order("u1")])) == [["too_many_keys"]])
-        let gone = MySQLTarget(
+        let store = Self.store(app)
+        #expect(Self.ids(await store.keys("workspace", of: [order("u1")])) == [["too_many_keys"]])
+        let gone = MySQLStore(
             plan: app.plan([Self.accounts, Self.members]),
             hasher: StandInHasher(),
             clock: .still(),
@@ -125,10 +125,10 @@ struct MySQLKeyTests {
     )
     func startupProblems(key: KeyRule, text: String) async throws {
         let app = try MySQLFixture(Self.schema)
-        let target = Self.target(app, keys: [key])
-        let problems = await target.diagnose()
+        let store = Self.store(app, keys: [key])
+        let problems = await store.diagnose()
         #expect(problems.contains { $0.contains(text) }, "\(problems)")
-        #expect(Self.ids(await target.keys(key.name, of: [order("u1")])) == [["misconfigured"]])
+        #expect(Self.ids(await store.keys(key.name, of: [order("u1")])) == [["misconfigured"]])
     }
 
     @Test("two owners who go at the same time: whoever asks last finds nobody left")
@@ -139,9 +139,9 @@ struct MySQLKeyTests {
         let free = await withTaskGroup(of: Bool.self) { group in
             for number in 1...8 {
                 group.addTask {
-                    let target = Self.target(app)
-                    _ = await target.purge([order("u\(number)")])
-                    return await target.named([id], as: "workspace", besides: []) == .named([])
+                    let store = Self.store(app)
+                    _ = await store.purge([order("u\(number)")])
+                    return await store.named([id], as: "workspace", besides: []) == .named([])
                 }
             }
             return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }

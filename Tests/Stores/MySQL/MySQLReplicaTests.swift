@@ -18,7 +18,7 @@ import Testing
             server: source
         )
         let rule = TableRule(table: "t", column: "u", action: .delete)
-        #expect(Self.copies(await app.target(rule).purge([order("x")])[0]) == [])
+        #expect(Self.copies(await app.store(rule).purge([order("x")])[0]) == [])
 
         let replica = try MySQLServer("--server-id=2", "--read-only")
         try source.client(
@@ -46,20 +46,20 @@ import Testing
             """
         )
         #expect(
-            Self.copies(await app.target(rule).purge([order("y")])[0])
+            Self.copies(await app.store(rule).purge([order("y")])[0])
                 == ["rows on 1 replicas, until they have replayed the deletion"]
         )
-        let plain = app.target(app.plan([rule], user: "plain"))
+        let plain = app.store(app.plan([rule], user: "plain"))
         #expect(await plain.diagnose() == [])
         #expect(
             Self.copies(await plain.purge([order("z")])[0])
                 == ["rows on replicas, if there are any"]
         )
         // What was erased went there by its rows, and nobody takes it for the store.
-        let gone = MySQLTarget(
+        let gone = MySQLStore(
             plan: {
-                var plan = MySQLTargetPlan(
-                    name: TargetName("copy"),
+                var plan = MySQLStorePlan(
+                    name: StoreName("copy"),
                     place: .socket(replica.socket),
                     username: "root",
                     database: "mysql",
@@ -79,7 +79,7 @@ import Testing
         let server = try MySQLServer("--log-bin=log", "--binlog-format=STATEMENT")
         let app = try MySQLFixture("CREATE TABLE t(u varchar(9), KEY (u))", server: server)
         let rule = TableRule(table: "t", column: "u", action: .delete)
-        let problems = await app.target(rule).diagnose()
+        let problems = await app.store(rule).diagnose()
         #expect(problems.map { $0.contains("binlog_format is STATEMENT; set it to ROW") } == [true])
     }
 }

@@ -88,7 +88,7 @@ final class MySQLServer: Sendable {
     }
 }
 
-/// A database of one test, with a target over it.
+/// A database of one test, with a store over it.
 struct MySQLFixture {
     let server: MySQLServer
     let database: String
@@ -105,16 +105,16 @@ struct MySQLFixture {
     @discardableResult
     func sql(_ sql: String) throws -> [String] { try server.client(sql, in: database) }
 
-    var local: MySQLTargetPlan.Place { .socket(server.socket) }
+    var local: MySQLStorePlan.Place { .socket(server.socket) }
 
     func plan(
         _ rules: [TableRule],
         user: String = "root",
-        place: MySQLTargetPlan.Place? = nil,
+        place: MySQLStorePlan.Place? = nil,
         timeout: Duration = .seconds(300)
-    ) -> MySQLTargetPlan {
-        var plan = MySQLTargetPlan(
-            name: TargetName("app-my"),
+    ) -> MySQLStorePlan {
+        var plan = MySQLStorePlan(
+            name: StoreName("app-my"),
             place: place ?? local,
             username: user,
             database: database,
@@ -125,20 +125,20 @@ struct MySQLFixture {
         return plan
     }
 
-    func target(
+    func store(
         _ rules: TableRule...,
-        clock: TargetClock = .patient(),
+        clock: StoreClock = .patient(),
         beforeStatement: (@Sendable (String) -> Bool)? = nil
-    ) -> MySQLTarget {
-        target(plan(rules), clock: clock, beforeStatement: beforeStatement)
+    ) -> MySQLStore {
+        store(plan(rules), clock: clock, beforeStatement: beforeStatement)
     }
 
-    func target(
-        _ plan: MySQLTargetPlan,
-        clock: TargetClock = .patient(),
+    func store(
+        _ plan: MySQLStorePlan,
+        clock: StoreClock = .patient(),
         beforeStatement: (@Sendable (String) -> Bool)? = nil
-    ) -> MySQLTarget {
-        MySQLTarget(
+    ) -> MySQLStore {
+        MySQLStore(
             plan: plan,
             hasher: StandInHasher(),
             clock: clock,
@@ -148,7 +148,7 @@ struct MySQLFixture {
 
     /// A session of the application's own.
     func session() throws -> MySQLSession {
-        let uptime = TargetClock.patient().uptime
+        let uptime = StoreClock.patient().uptime
         let session = try MySQLSession.open(plan([]), signal: nil, uptime: uptime)
         // It may be in a transaction for as long as a test takes.
         try session.run("SET SESSION idle_transaction_timeout = 0, wait_timeout = 28800")

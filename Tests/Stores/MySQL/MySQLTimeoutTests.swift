@@ -26,14 +26,14 @@ import Testing
     /// that is held up it may be a later one.
     private static let limits = [2, 16, 128]
 
-    private func target(
+    private func store(
         _ app: MySQLFixture,
         _ rule: TableRule,
         limit: Duration = .milliseconds(900)
-    ) -> MySQLTarget {
+    ) -> MySQLStore {
         var plan = app.plan([rule], timeout: limit)
         plan.lockTimeout = .seconds(300)
-        return app.target(plan)
+        return app.store(plan)
     }
 
     @Test(
@@ -50,7 +50,7 @@ import Testing
         let took = try await ContinuousClock().measure {
             for limit in Self.limits where answers != expected {
                 app = try MySQLFixture(Self.schema)
-                answers = await self.target(app, rule, limit: .seconds(limit)).purge(users)
+                answers = await self.store(app, rule, limit: .seconds(limit)).purge(users)
                     .map(\.text)
             }
         }
@@ -61,16 +61,16 @@ import Testing
         let left = try #require(Int(app.sql("SELECT count(*) FROM posts WHERE u = 'u1'")[0]))
         #expect(left > 0 && left < 2000, "chunks before it are committed, its own is not: \(left)")
         #expect(try app.sql("SELECT count(*) FROM posts WHERE body = 'row 4000'") == ["1"])
-        let target = app.target(rule)
-        #expect(await target.verify([order("u1")]) == [.remaining(left)])
-        let hasty = self.target(app, rule)
+        let store = app.store(rule)
+        #expect(await store.verify([order("u1")]) == [.remaining(left)])
+        let hasty = self.store(app, rule)
         #expect(await hasty.purge([order("u1")]).map(\.text) == ["unusable_answer"])
         try app.sql("DROP TRIGGER slow_delete")
-        guard case .done = await target.purge([order("u1")]).first else {
+        guard case .done = await store.purge([order("u1")]).first else {
             Issue.record("it does not end")
             return
         }
-        #expect(await target.verify([order("u0"), order("u1")]) == [.clean, .clean])
+        #expect(await store.verify([order("u0"), order("u1")]) == [.clean, .clean])
         #expect(try app.sql(others) == before)
     }
 
@@ -84,16 +84,16 @@ import Testing
             action: .anonymize([ColumnMask(column: "body", strategy: .random)]),
             reason: "tax"
         )
-        let target = app.target(rule)
-        let hasty = self.target(app, rule)
+        let store = app.store(rule)
+        let hasty = self.store(app, rule)
         #expect(await hasty.purge([order("u1")]).map(\.text) == ["unusable_answer"])
-        #expect(await target.verify([order("u1")]) != [.clean])
+        #expect(await store.verify([order("u1")]) != [.clean])
         try app.sql("DROP TRIGGER slow_delete")
-        guard case .done = await target.purge([order("u1")]).first else {
+        guard case .done = await store.purge([order("u1")]).first else {
             Issue.record("it does not end")
             return
         }
-        #expect(await target.verify([order("u1")]) == [.clean])
+        #expect(await store.verify([order("u1")]) == [.clean])
         let left = "SELECT count(*) FROM posts WHERE u = 'u1' AND body LIKE 'row%'"
         #expect(try app.sql(left) == ["0"])
         #expect(try app.sql(others) == before)
@@ -104,22 +104,22 @@ import Testing
         let app = try MySQLFixture(Self.schema)
         let holder = try app.session()
         try holder.run("LOCK TABLES posts WRITE")
-        let target = app.target(rule)
-        let hasty = self.target(app, rule)
+        let store = app.store(rule)
+        let hasty = self.store(app, rule)
         #expect(await hasty.purge([order("u0")]).map(\.text) == ["unusable_answer"])
         #expect(await hasty.verify([order("u0")]) == [.failure(.unusable)])
         try holder.run("UNLOCK TABLES")
         #expect(
-            await target.purge([order("u0")]).map(\.text) == ["posts delete, cutoff: none 2000"]
+            await store.purge([order("u0")]).map(\.text) == ["posts delete, cutoff: none 2000"]
         )
-        #expect(await target.verify([order("u0")]) == [.clean])
+        #expect(await store.verify([order("u0")]) == [.clean])
     }
 
     @Test("a server without a limit of its own is asked to end the statement")
     func killed() async throws {
         let app = try MySQLFixture("CREATE TABLE t(u varchar(9))")
-        let real = TargetClock.real().uptime
-        let slow = TargetClock.patient(slowedBy: 60).uptime
+        let real = StoreClock.real().uptime
+        let slow = StoreClock.patient(slowedBy: 60).uptime
         // Two seconds for the statement, and minutes for everything before and after it.
         let sent = Mutex<Duration?>(nil)
         let plan = app.plan([], timeout: .seconds(2))

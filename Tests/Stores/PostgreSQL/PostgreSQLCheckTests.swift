@@ -5,7 +5,7 @@ import Testing
 
 @testable import Stores
 
-@Suite("What a PostgreSQL target checks", .serialized) struct PostgreSQLCheckTests {
+@Suite("What a PostgreSQL store checks", .serialized) struct PostgreSQLCheckTests {
     private let rule = TableRule(table: "t", column: "u", action: .delete)
 
     @Test(
@@ -60,8 +60,8 @@ import Testing
             "CREATE TABLE t(u text, n int, short varchar(10), j json, mail text UNIQUE);"
                 + " INSERT INTO t VALUES ('x', 1, 'x', '{}'); CREATE VIEW v AS SELECT * FROM t"
         )
-        let target = app.target(rule)
-        let problems = await target.diagnose()
+        let store = app.store(rule)
+        let problems = await store.diagnose()
         #expect(problems.count == 1 && problems[0].contains(text), "\(problems)")
         #expect(try app.sql("SELECT count(*) FROM t") == ["1"])
     }
@@ -72,38 +72,38 @@ import Testing
             "CREATE TABLE t(u text, \"order\" text, m text); INSERT INTO t VALUES ('x')"
         )
         try app.sql("GRANT USAGE ON SCHEMA \(app.schema) TO eraser")
-        let target = app.target(app.plan([rule], conninfo: "\(app.socket) user=eraser"))
+        let store = app.store(app.plan([rule], conninfo: "\(app.socket) user=eraser"))
         let lacks = "the role lacks privileges on 't'; run: GRANT SELECT,"
-        #expect(await target.diagnose() == ["\(lacks) DELETE ON \(app.schema).t TO eraser;"])
+        #expect(await store.diagnose() == ["\(lacks) DELETE ON \(app.schema).t TO eraser;"])
         let masks = ["m", "order"].map { ColumnMask(column: $0, strategy: .null) }
         let masking = TableRule(table: "t", column: "u", action: .anonymize(masks))
-        let masker = app.target(app.plan([masking], conninfo: "\(app.socket) user=eraser"))
+        let masker = app.store(app.plan([masking], conninfo: "\(app.socket) user=eraser"))
         #expect(
             await masker.diagnose()
                 == ["\(lacks) UPDATE (\"order\", m) ON \(app.schema).t TO eraser;"]
         )
-        #expect(await target.purge([order("x")]) == [.failure(.misconfigured)])
-        guard case .findings(let unread) = await target.coverage() else {
+        #expect(await store.purge([order("x")]) == [.failure(.misconfigured)])
+        guard case .findings(let unread) = await store.coverage() else {
             Issue.record("no coverage")
             return
         }
         #expect(unread.contains { $0.isUnread && $0.reason.contains("may not SELECT") })
         try app.sql("REVOKE USAGE ON SCHEMA \(app.schema) FROM eraser")
         let usage = "GRANT USAGE ON SCHEMA \(app.schema) TO eraser;"
-        let remedies = await target.inspect(withOutages: true).problems.map(\.remedy)
+        let remedies = await store.inspect(withOutages: true).problems.map(\.remedy)
         #expect(remedies == ["\(usage) GRANT SELECT, DELETE ON \(app.schema).t TO eraser;"])
         try app.sql("GRANT USAGE ON SCHEMA \(app.schema) TO eraser")
         try app.sql("GRANT SELECT, DELETE ON t TO eraser")
-        let found = await target.inspect(withOutages: true)
+        let found = await store.inspect(withOutages: true)
         #expect(found.problems == [])
         #expect(found.advice.contains { $0.contains("may not UPDATE") })
         try app.sql("ALTER TABLE t ENABLE ROW LEVEL SECURITY")
-        #expect(await target.diagnose().first?.contains("row security") == true)
+        #expect(await store.diagnose().first?.contains("row security") == true)
         try app.sql("ALTER TABLE t DISABLE ROW LEVEL SECURITY")
-        #expect(await target.diagnose() == [])
+        #expect(await store.diagnose() == [])
         let item = PlanItem(name: "t", action: .delete, count: 1, hasNoTimestamps: true)
-        #expect(await target.plan(order("x")) == .items([item]))
-        #expect(await target.purge([order("x")]).map(\.text) == ["t delete, cutoff: none 1"])
+        #expect(await store.plan(order("x")) == .items([item]))
+        #expect(await store.purge([order("x")]).map(\.text) == ["t delete, cutoff: none 1"])
     }
 
     @Test("what an operator should know is told by the same look, and is no problem")
@@ -116,7 +116,7 @@ import Testing
               (2, 'canary-user-5d02c7e4', 4000000000000);
             """
         )
-        let store: any PurgeTarget = app.target(
+        let store: any PurgeStore = app.store(
             TableRule(
                 table: "t",
                 column: "u",
@@ -152,14 +152,14 @@ import Testing
         func problems(
             _ host: String,
             _ password: String,
-            tls: PostgreSQLTargetPlan.TLS = .verifyFull,
+            tls: PostgreSQLStorePlan.TLS = .verifyFull,
             ca: String?
         ) async -> String {
             let conninfo =
                 "host=\(host) port=\(app.server.port) dbname=postgres user=eraser"
                 + " password='\(password)'"
             let plan = app.plan([rule], conninfo: conninfo, tls: tls, caFile: ca)
-            let text = await app.target(plan).diagnose().joined(separator: "\n")
+            let text = await app.store(plan).diagnose().joined(separator: "\n")
             #expect(!text.contains("horse") && !text.contains("staple"))
             return text
         }
@@ -181,11 +181,11 @@ import Testing
     )
     func conninfo(text: String) async throws {
         let app = try PostgreSQLFixture("")
-        let problems = await app.target(app.plan([rule], conninfo: text)).diagnose()
+        let problems = await app.store(app.plan([rule], conninfo: text)).diagnose()
         #expect(problems.count == 1)
         #expect(
             problems.first?.hasPrefix(
-                "cannot purge target at 'app-pg' (bad_conninfo): conninfo_credential must"
+                "cannot purge store at 'app-pg' (bad_conninfo): conninfo_credential must"
             ) == true
         )
         // Not a word of the text, which may hold a password.
@@ -196,17 +196,17 @@ import Testing
     func plain() async throws {
         let app = try PostgreSQLFixture("")
         let plan = app.plan([rule], conninfo: "host=db.example.com user=x", tls: .off)
-        #expect(await app.target(plan).diagnose().first?.contains("bad_conninfo") == true)
+        #expect(await app.store(plan).diagnose().first?.contains("bad_conninfo") == true)
     }
 
     @Test("nobody there is unreachable, which is no wrong set-up")
     func unreachable() async throws {
         let app = try PostgreSQLFixture("")
         let plan = app.plan([rule], conninfo: "host=\(app.server.folder) port=1 user=owner")
-        #expect(await app.target(plan).purge([order("x")]) == [.failure(.unreachable)])
-        #expect(await app.target(plan).diagnose().count == 1)
+        #expect(await app.store(plan).purge([order("x")]) == [.failure(.unreachable)])
+        #expect(await app.store(plan).diagnose().count == 1)
         #expect(
-            await app.target(plan).startupProblems() == [],
+            await app.store(plan).startupProblems() == [],
             "an outage must not keep us from starting"
         )
     }
@@ -219,7 +219,7 @@ import Testing
                 editor text REFERENCES users, email text);
             """
         )
-        let target = app.target(
+        let store = app.store(
             TableRule(table: "users", column: "id", action: .delete),
             TableRule(table: "\(app.schema).posts", column: "w", action: .delete)
         )
@@ -229,7 +229,7 @@ import Testing
             .init(.covered, "posts.email", "named like personal data"),
             .init(.covered, "users", "named like a table of users"),
         ]
-        #expect(await target.coverage() == .findings(expected))
+        #expect(await store.coverage() == .findings(expected))
     }
     @Test("an address in another schema that its rows' rule deals with is covered by its values")
     func addressElsewhere() async throws {
@@ -254,8 +254,8 @@ import Testing
             rule.via = via.flatMap { ParentColumn($0) }
             return rule
         }
-        let plan = PostgreSQLTargetPlan(
-            name: TargetName("app-pg"),
+        let plan = PostgreSQLStorePlan(
+            name: StoreName("app-pg"),
             conninfo: Secret("\(app.socket) user=owner"),
             schemas: [app.schema, billing],
             rules: [
@@ -264,7 +264,7 @@ import Testing
                 rule("\(billing).invitations", "made_for", via: "users.id"),
             ]
         )
-        guard case .findings(let found) = await app.target(plan).coverage() else {
+        guard case .findings(let found) = await app.store(plan).coverage() else {
             Issue.record("no coverage")
             return
         }

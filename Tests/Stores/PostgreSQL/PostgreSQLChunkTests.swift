@@ -5,7 +5,7 @@ import Testing
 
 @testable import Stores
 
-@Suite("Chunks of a PostgreSQL target", .serialized) struct PostgreSQLChunkTests {
+@Suite("Chunks of a PostgreSQL store", .serialized) struct PostgreSQLChunkTests {
     static let columns = "(n int, u text NOT NULL, made timestamptz)"
     static let fill = """
         INSERT INTO t(n, u) SELECT i, 'u' || i FROM generate_series(1, 5000) i;
@@ -56,17 +56,17 @@ import Testing
         )
         for (rule, most) in [(rule, 1), (dated, 2)] {
             let count = Mutex(0)
-            let target = app.target(rule, clock: .still()) { sql in
+            let store = app.store(rule, clock: .still()) { sql in
                 if sql.contains("\"t\".\"u\"") { count.withLock { $0 += 1 } }
                 return true
             }
             let users = (1...100).map { erase("u\($0 + most * 1000)") }
             let text = "t delete\(most == 1 ? ", cutoff: none" : "")"
-            let answers = await target.purge(users).map(\.text)
+            let answers = await store.purge(users).map(\.text)
             #expect(answers.allSatisfy { $0.hasPrefix(text) && $0.contains(" 1") }, "\(answers)")
             // What comes a second time is prepared, which is the same statement once more.
             #expect(count.withLock(\.self) <= most * 102)
-            #expect(await target.verify(users).allSatisfy { $0 == .clean })
+            #expect(await store.verify(users).allSatisfy { $0 == .clean })
         }
     }
 
@@ -74,12 +74,12 @@ import Testing
     func heir() async throws {
         let app = try PostgreSQLFixture("CREATE TABLE t\(Self.columns);\(Self.fill)")
         // A plan that is old would be made anew.
-        let target = app.target(rule, clock: .still())
-        #expect(await target.diagnose() == [])
+        let store = app.store(rule, clock: .still())
+        #expect(await store.diagnose() == [])
         try app.sql("CREATE TABLE c() INHERITS (t); INSERT INTO c(n, u) VALUES (1, 'u7')")
-        #expect(await target.purge([erase("u7")]).map(\.text) == ["t delete, cutoff: none 1"])
-        #expect(await target.verify([erase("u7")]) == [.remaining(1)])
-        let next = app.target(rule)
+        #expect(await store.purge([erase("u7")]).map(\.text) == ["t delete, cutoff: none 1"])
+        #expect(await store.verify([erase("u7")]) == [.remaining(1)])
+        let next = app.store(rule)
         #expect(await next.purge([erase("u7")]).map(\.text) == ["t delete, cutoff: none 1"])
         #expect(await next.verify([erase("u7")]) == [.clean])
     }

@@ -6,8 +6,8 @@ import Testing
 
 struct PostgreSQLDatabaseTests {
     private static func options(_ database: String?) throws -> [(key: String, value: String)] {
-        var plan = PostgreSQLTargetPlan(
-            name: TargetName("t"),
+        var plan = PostgreSQLStorePlan(
+            name: StoreName("t"),
             conninfo: Secret("host=/run/pg dbname=app user=x password=p"),
             schemas: ["public"],
             rules: []

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Stores
 
-@Suite("Rows of a PostgreSQL target under a hold", .serialized) struct PostgreSQLHoldTests {
+@Suite("Rows of a PostgreSQL store under a hold", .serialized) struct PostgreSQLHoldTests {
     private static let schema = """
         CREATE TYPE state AS ENUM ('paid', 'disputed');
         CREATE TABLE users(id text PRIMARY KEY, name text);
@@ -21,16 +21,16 @@ import Testing
     private let orders = TableRule(table: "orders", column: "buyer", action: .delete)
     private let items = TableRule(table: "items", column: "owner", action: .delete)
 
-    private func erase(_ user: String, _ holds: [TargetHold] = []) -> PurgeOrder {
+    private func erase(_ user: String, _ holds: [StoreHold] = []) -> PurgeOrder {
         order(user, holds: holds)
     }
 
     @Test("held rows and those that they refer to stay, the rest goes, and all goes afterwards")
     func holding() async throws {
         let app = try PostgreSQLFixture(Self.schema)
-        let target = app.target(users, orders, items)
+        let store = app.store(users, orders, items)
         let hold = RowHoldTests.hold("orders", [("status", ["disputed"])])
-        let answer = await target.purge([erase("a", [hold])])[0]
+        let answer = await store.purge([erase("a", [hold])])[0]
         #expect(
             answer.text
                 == "items delete, cutoff: none 3; orders delete, cutoff: none 2;"
@@ -42,10 +42,10 @@ import Testing
         }
         #expect(try app.sql("SELECT id FROM orders ORDER BY id") == ["2", "4"])
         // User c sold a disputed order of a: that would lose its seller.
-        #expect(await target.purge([erase("c", [hold])])[0].text.hasSuffix("users held 1"))
+        #expect(await store.purge([erase("c", [hold])])[0].text.hasSuffix("users held 1"))
         #expect(try app.sql("SELECT count(seller) FROM orders WHERE id = 2") == ["1"])
-        #expect(await target.verify([erase("a")]) == [.remaining(2)])
-        guard case .done = await target.purge([erase("a", [])])[0] else {
+        #expect(await store.verify([erase("a")]) == [.remaining(2)])
+        guard case .done = await store.purge([erase("a", [])])[0] else {
             Issue.record("still held")
             return
         }
@@ -60,22 +60,22 @@ import Testing
     )
     func values(column: String, values: [String], held: Int) async throws {
         let app = try PostgreSQLFixture(Self.schema)
-        let target = app.target(orders, items)
+        let store = app.store(orders, items)
         let hold = RowHoldTests.hold("orders", [(column, values)])
-        #expect(await target.check(hold.rows ?? .init(table: "", conditions: [])) == .accepted)
-        _ = await target.purge([erase("a", [hold])])
+        #expect(await store.check(hold.rows ?? .init(table: "", conditions: [])) == .accepted)
+        _ = await store.purge([erase("a", [hold])])
         #expect(try app.sql("SELECT count(*) FROM orders WHERE buyer = 'a'") == ["\(held)"])
     }
 
     @Test("a filter that cannot be kept is refused, whatever is wrong with it")
     func refused() async throws {
         let app = try PostgreSQLFixture(Self.schema)
-        let target = app.target(orders)
+        let store = app.store(orders)
         for (table, column, value) in [
             ("orders", "status", "unknown"), ("orders", "state", "x"), ("posts", "a", "b"),
         ] {
             let hold = RowHoldTests.hold(table, [(column, [value])])
-            guard let rows = hold.rows, case .refused = await target.check(rows) else {
+            guard let rows = hold.rows, case .refused = await store.check(rows) else {
                 Issue.record("accepted \(table).\(column)")
                 continue
             }

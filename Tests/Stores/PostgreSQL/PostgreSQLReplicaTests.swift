@@ -24,9 +24,9 @@ import Testing
         _ user: String,
         step: Duration = .zero
     ) async throws -> [PurgeCounts.ResidualCopies] {
-        let slow = TargetClock.patient(slowedBy: 240)
+        let slow = StoreClock.patient(slowedBy: 240)
         let rests = Ticks()
-        let clock = TargetClock(
+        let clock = StoreClock(
             wall: slow.wall,
             uptime: { slow.uptime() + step * Int(rests.value.load(ordering: .relaxed)) },
             rest: { time in
@@ -35,17 +35,17 @@ import Testing
             },
             entropy: slow.entropy
         )
-        let target = app.target(
+        let store = app.store(
             TableRule(table: "posts", column: "u", action: .delete),
             clock: clock
         )
         let order = order(user)
-        let answer = try #require(await target.purge([order]).first)
+        let answer = try #require(await store.purge([order]).first)
         guard case .done(let counts) = answer else {
             throw ServerFailure(text: "\(answer)")
         }
         #expect(counts.entries.map(\.rowCount) == [5])
-        #expect(await target.verify([order]) == [.clean])
+        #expect(await store.verify([order]) == [.clean])
         return replicas(counts)
     }
 
@@ -112,7 +112,7 @@ import Testing
         )
         let rule = TableRule(table: "posts", column: "u", action: .delete)
         let plan = app.plan([rule], conninfo: "\(app.socket) user=eraser")
-        guard case .done(let counts) = await app.target(plan).purge([order("u6")]).first else {
+        guard case .done(let counts) = await app.store(plan).purge([order("u6")]).first else {
             Issue.record("not done")
             return
         }
@@ -125,7 +125,7 @@ import Testing
         for kept in [nil, Duration.seconds(3600)] {
             var plan = app.plan([rule])
             plan.residualCopiesKept = kept
-            let answer = await app.target(plan).purge([order("u7")]).first
+            let answer = await app.store(plan).purge([order("u7")]).first
             guard case .done(let counts) = answer else { return #expect(answer == nil) }
             #expect(counts.residualCopies.map(\.until) == [kept.map { present + $0 }])
             #expect(counts.residualCopies.first?.text.contains("VACUUM") == true)
@@ -134,7 +134,7 @@ import Testing
 
     @Test("a commit is on disk where the application does without that")
     func synchronousCommit() async throws {
-        let clock = TargetClock.patient()
+        let clock = StoreClock.patient()
         let loose = app.plan([], conninfo: "\(app.socket) user=loose")
         try app.server.psql(
             "CREATE ROLE loose LOGIN; ALTER ROLE loose SET synchronous_commit = off"

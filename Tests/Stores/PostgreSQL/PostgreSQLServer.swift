@@ -90,7 +90,7 @@ struct ServerFailure: Error {
     let text: String
 }
 
-/// A schema of one test, with a target over it.
+/// A schema of one test, with a store over it.
 struct PostgreSQLFixture {
     let server: PostgreSQLServer
     let schema: String
@@ -114,12 +114,12 @@ struct PostgreSQLFixture {
     func plan(
         _ rules: [TableRule],
         conninfo: String? = nil,
-        tls: PostgreSQLTargetPlan.TLS = .verifyFull,
+        tls: PostgreSQLStorePlan.TLS = .verifyFull,
         caFile: String? = nil,
         timeouts: (statement: Duration, lock: Duration) = (.seconds(300), .seconds(300))
-    ) -> PostgreSQLTargetPlan {
-        PostgreSQLTargetPlan(
-            name: TargetName("app-pg"),
+    ) -> PostgreSQLStorePlan {
+        PostgreSQLStorePlan(
+            name: StoreName("app-pg"),
             conninfo: Secret(conninfo ?? "\(socket) user=owner"),
             schemas: [schema],
             rules: rules,
@@ -130,20 +130,20 @@ struct PostgreSQLFixture {
         )
     }
 
-    func target(
+    func store(
         _ rules: TableRule...,
-        clock: TargetClock = .patient(),
+        clock: StoreClock = .patient(),
         beforeStatement: (@Sendable (String) -> Bool)? = nil
-    ) -> PostgreSQLTarget {
-        target(plan(rules), clock: clock, beforeStatement: beforeStatement)
+    ) -> PostgreSQLStore {
+        store(plan(rules), clock: clock, beforeStatement: beforeStatement)
     }
 
-    func target(
-        _ plan: PostgreSQLTargetPlan,
-        clock: TargetClock = .patient(),
+    func store(
+        _ plan: PostgreSQLStorePlan,
+        clock: StoreClock = .patient(),
         beforeStatement: (@Sendable (String) -> Bool)? = nil
-    ) -> PostgreSQLTarget {
-        PostgreSQLTarget(
+    ) -> PostgreSQLStore {
+        PostgreSQLStore(
             plan: plan,
             hasher: StandInHasher(),
             clock: clock,
@@ -153,7 +153,7 @@ struct PostgreSQLFixture {
 
     /// A session of the application's own.
     func session() throws -> PostgreSQLSession {
-        let uptime = TargetClock.patient().uptime
+        let uptime = StoreClock.patient().uptime
         let session = try PostgreSQLSession.open(plan([]), signal: nil, uptime: uptime)
         // It may be in a transaction for as long as a test takes.
         _ = try session.query("SET idle_in_transaction_session_timeout = 0")

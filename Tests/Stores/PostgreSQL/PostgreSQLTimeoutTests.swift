@@ -29,12 +29,12 @@ struct PostgreSQLTimeoutTests {
     /// that is held up it may be a later one.
     private static let limits = [2, 16, 128]
 
-    private func target(
+    private func store(
         _ app: PostgreSQLFixture,
         _ rule: TableRule,
         limit: Duration = .milliseconds(700)
-    ) -> PostgreSQLTarget {
-        app.target(app.plan([rule], timeouts: (limit, .seconds(300))))
+    ) -> PostgreSQLStore {
+        app.store(app.plan([rule], timeouts: (limit, .seconds(300))))
     }
 
     @Test(
@@ -52,7 +52,7 @@ struct PostgreSQLTimeoutTests {
         let took = try await ContinuousClock().measure {
             for limit in Self.limits where answers != expected {
                 app = try PostgreSQLFixture(Self.schema)
-                answers = await self.target(app, rule, limit: .seconds(limit)).purge(users)
+                answers = await self.store(app, rule, limit: .seconds(limit)).purge(users)
                     .map(\.text)
             }
         }
@@ -63,17 +63,17 @@ struct PostgreSQLTimeoutTests {
         let left = try #require(Int(app.sql("SELECT count(*) FROM posts WHERE u = 'u1'")[0]))
         #expect(left > 0 && left < 2000, "chunks before it are committed, its own is not: \(left)")
         #expect(try app.sql("SELECT count(*) FROM posts WHERE body = 'row 4000'") == ["1"])
-        let target = app.target(rule)
-        #expect(await target.verify([order("u1")]) == [.remaining(left)])
-        let hasty = self.target(app, rule)
+        let store = app.store(rule)
+        #expect(await store.verify([order("u1")]) == [.remaining(left)])
+        let hasty = self.store(app, rule)
         #expect(await hasty.purge([order("u1")]).map(\.text) == ["unusable_answer"])
-        #expect(await target.verify([order("u1")]) != [.clean])
+        #expect(await store.verify([order("u1")]) != [.clean])
         try app.sql("DROP TRIGGER slow ON posts")
-        guard case .done = await target.purge([order("u1")]).first else {
+        guard case .done = await store.purge([order("u1")]).first else {
             Issue.record("it does not end")
             return
         }
-        #expect(await target.verify([order("u0"), order("u1")]) == [.clean, .clean])
+        #expect(await store.verify([order("u0"), order("u1")]) == [.clean, .clean])
         #expect(try app.sql(others) == before)
     }
 
@@ -87,16 +87,16 @@ struct PostgreSQLTimeoutTests {
             action: .anonymize([ColumnMask(column: "body", strategy: .random)]),
             reason: "tax"
         )
-        let target = app.target(rule)
-        let hasty = self.target(app, rule)
+        let store = app.store(rule)
+        let hasty = self.store(app, rule)
         #expect(await hasty.purge([order("u1")]).map(\.text) == ["unusable_answer"])
-        #expect(await target.verify([order("u1")]) != [.clean])
+        #expect(await store.verify([order("u1")]) != [.clean])
         try app.sql("DROP TRIGGER slow ON posts")
-        guard case .done = await target.purge([order("u1")]).first else {
+        guard case .done = await store.purge([order("u1")]).first else {
             Issue.record("it does not end")
             return
         }
-        #expect(await target.verify([order("u1")]) == [.clean])
+        #expect(await store.verify([order("u1")]) == [.clean])
         #expect(try app.sql("SELECT count(*) FROM posts WHERE u = 'u1' AND body ~ '^row'") == ["0"])
         #expect(try app.sql(others) == before)
     }
@@ -108,14 +108,14 @@ struct PostgreSQLTimeoutTests {
         _ = try holder.query("BEGIN", within: .seconds(120))
         _ = try holder.query("LOCK TABLE \(app.schema).posts", within: .seconds(120))
         let rule = TableRule(table: "posts", column: "u", action: .delete)
-        let target = app.target(rule)
-        let hasty = self.target(app, rule)
+        let store = app.store(rule)
+        let hasty = self.store(app, rule)
         #expect(await hasty.purge([order("u0")]).map(\.text) == ["unusable_answer"])
         #expect(await hasty.verify([order("u0")]) == [.failure(.unusable)])
         _ = try holder.query("ROLLBACK", within: .seconds(120))
         #expect(
-            await target.purge([order("u0")]).map(\.text) == ["posts delete, cutoff: none 2000"]
+            await store.purge([order("u0")]).map(\.text) == ["posts delete, cutoff: none 2000"]
         )
-        #expect(await target.verify([order("u0")]) == [.clean])
+        #expect(await store.verify([order("u0")]) == [.clean])
     }
 }

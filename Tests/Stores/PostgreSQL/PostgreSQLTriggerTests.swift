@@ -28,11 +28,11 @@ import Testing
     )
     func unqualified(_ trigger: String) async throws {
         let app = try PostgreSQLFixture(Self.schema("INSERT INTO log VALUES (1)", trigger))
-        let target = app.target(users)
+        let store = app.store(users)
         for user in ["ann", "bob"] {
-            let done = await target.purge([order(user)]).map(\.text)
+            let done = await store.purge([order(user)]).map(\.text)
             #expect(done == ["users delete, cutoff: none 1"])
-            #expect(await target.verify([order(user)]) == [.clean])
+            #expect(await store.verify([order(user)]) == [.clean])
         }
         #expect(try app.sql("SELECT count(*) >= 2 FROM log") == ["t"])
     }
@@ -50,7 +50,7 @@ import Testing
         let owner = try PostgreSQLSession.open(
             plan,
             signal: nil,
-            uptime: TargetClock.patient().uptime
+            uptime: StoreClock.patient().uptime
         )
         func run(_ statements: String...) throws {
             for sql in statements { _ = try owner.query(sql, within: .seconds(120)) }
@@ -62,15 +62,15 @@ import Testing
             "CREATE TABLE log(n int)",
             "INSERT INTO users VALUES ('ann'), ('bob'), ('eve')"
         )
-        let target = app.target(plan)
+        let store = app.store(plan)
         let done = "users delete, cutoff: none 1"
-        #expect(await target.purge([order("ann")]).map(\.text) == [done])
+        #expect(await store.purge([order("ann")]).map(\.text) == [done])
         try run(
             "CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS"
                 + " $$ BEGIN \(body); RETURN old; END $$",
             "CREATE TRIGGER t BEFORE DELETE ON users FOR EACH ROW EXECUTE FUNCTION note()"
         )
-        let answers = await target.purge([order("bob"), order("eve")])
+        let answers = await store.purge([order("bob"), order("eve")])
         let refused = PurgeAnswer.failure(
             .blocked(Obstacle(.trigger, at: "users", name: "t"))
         )
@@ -100,14 +100,14 @@ import Testing
             """
         )
         let rules = ["a", "b", "c"].map { TableRule(table: $0, column: "id", action: .delete) }
-        let target = app.target(app.plan(rules, conninfo: "\(app.socket) user=pathed"))
-        let answers = await target.purge([order("ann")])
+        let store = app.store(app.plan(rules, conninfo: "\(app.socket) user=pathed"))
+        let answers = await store.purge([order("ann")])
         #expect(
             answers.map(\.text) == [
                 "a delete, cutoff: none 1; b delete, cutoff: none 1; c delete, cutoff: none 1"
             ]
         )
-        #expect(await target.verify([order("ann")]) == [.clean])
+        #expect(await store.verify([order("ann")]) == [.clean])
         #expect(try app.sql("SELECT count(*) FROM own.log") == ["2"])
     }
 
@@ -117,7 +117,7 @@ import Testing
             "CREATE TEMP TABLE IF NOT EXISTS log(n int) ON COMMIT DROP; INSERT INTO log VALUES (1)"
         let trigger = "TRIGGER t BEFORE DELETE ON users FOR EACH ROW"
         let app = try PostgreSQLFixture(Self.schema(body, trigger))
-        let done = await app.target(users).purge([order("ann")]).map(\.text)
+        let done = await app.store(users).purge([order("ann")]).map(\.text)
         #expect(done == ["users delete, cutoff: none 1"])
         #expect(try app.sql("SELECT count(*) FROM log") == ["1"])
     }
@@ -138,7 +138,7 @@ import Testing
         let trigger = "TRIGGER t BEFORE DELETE ON users FOR EACH ROW"
         let app = try PostgreSQLFixture(Self.schema(body, trigger))
         let obstacle = Obstacle(.trigger, at: "users", name: "t", cause: cause)
-        let answers = await app.target(users).purge([order("ann")])
+        let answers = await app.store(users).purge([order("ann")])
         #expect(answers == [.failure(.blocked(obstacle))])
         #expect(!obstacle.text.contains("ann"))
         #expect(try app.sql("SELECT count(*) FROM users") == ["2"])

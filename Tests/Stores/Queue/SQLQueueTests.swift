@@ -50,8 +50,8 @@ struct PostgreSQLQueueFixture: QueueFixture {
             .replacing(":\"app\"", with: "eraser").replacing(":\"queue\"", with: "queue")
         _ = try postgres.psql(text)
         server = SQLQueue<PostgreSQLSession>(name: "app", clock: .patient(wall: .distantPast)) {
-            PostgreSQLTargetPlan(
-                name: TargetName("app"),
+            PostgreSQLStorePlan(
+                name: StoreName("app"),
                 conninfo: Secret(
                     "host=\(postgres.folder) port=\(postgres.port) user=queue dbname=postgres"
                 ),
@@ -97,8 +97,8 @@ struct MySQLQueueFixture: QueueFixture {
             .map { $0.dropFirst(2).replacing("DATABASE", with: "queued") }
         _ = try mysql.client(text + "\n" + grants.joined(separator: "\n"), in: "queued")
         server = SQLQueue<MySQLSession>(name: "app", clock: .patient(wall: .distantPast)) {
-            var plan = MySQLTargetPlan(
-                name: TargetName("app"),
+            var plan = MySQLStorePlan(
+                name: StoreName("app"),
                 place: .socket(mysql.folder + "/socket"),
                 username: "expunged_queue",
                 database: "queued",

@@ -17,19 +17,19 @@ import Testing
         let app = try schema.open(kind)
         #expect(schema.edits.flatMap { $0.by.split(separator: "\n") }.count <= 10)
         let made = try await SuggestedRules(
-            app.target([]),
+            app.store([]),
             userTable: schema.userTable,
             edits: schema.edits
         )
-        let target = app.target(made.rules)
-        let found = await target.inspect(withOutages: true)
+        let store = app.store(made.rules)
+        let found = await store.inspect(withOutages: true)
         #expect(found.problems == [] && found.uncovered == [], "\(found) of \(made.text)")
         let before = try app.dump(schema.tables)
         let orders = RealSchema.erased.sorted().map { order(schema.user($0)) }
-        let answers = await target.purge(orders)
+        let answers = await store.purge(orders)
         let done = answers.count { if case .done = $0 { true } else { false } }
         #expect(done == orders.count, "\(answers.prefix(2)) by \(made.text)")
-        #expect(await target.verify(orders).allSatisfy { $0 == .clean })
+        #expect(await store.verify(orders).allSatisfy { $0 == .clean })
         let after = try app.dump(schema.tables)
         for table in schema.tables { compare(before[table] ?? [], after[table] ?? [], table) }
         for column in schema.cleared { try expectStay(column, of: schema, before, after) }

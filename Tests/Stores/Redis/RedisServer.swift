@@ -121,7 +121,7 @@ final class RedisServer: Sendable {
     }
 }
 
-/// A database of one test, with a target over it.
+/// A database of one test, with a store over it.
 struct RedisFixture {
     let server: RedisServer
     let database: Int
@@ -144,28 +144,28 @@ struct RedisFixture {
         get throws { try server.cli(database: database, "KEYS", "*").sorted() }
     }
 
-    var socket: RedisTargetPlan.Address { .socket("\(server.folder)/redis.sock") }
+    var socket: RedisStorePlan.Address { .socket("\(server.folder)/redis.sock") }
 
     func plan(
         _ keys: [String],
         _ members: [(String, String)] = [],
-        at address: RedisTargetPlan.Address? = nil
-    ) throws -> RedisTargetPlan {
-        var plan = RedisTargetPlan(name: TargetName("cache"), address: address ?? socket)
+        at address: RedisStorePlan.Address? = nil
+    ) throws -> RedisStorePlan {
+        var plan = RedisStorePlan(name: StoreName("cache"), address: address ?? socket)
         plan.database = database
         plan.timeout = .seconds(120)
         plan.keys = try keys.map { try UserPattern($0) }
         plan.members = try members.map { key, member in
-            RedisTargetPlan.MemberRule(key: key, member: try UserPattern(member))
+            RedisStorePlan.MemberRule(key: key, member: try UserPattern(member))
         }
         return plan
     }
 
-    func target(
-        _ plan: RedisTargetPlan,
+    func store(
+        _ plan: RedisStorePlan,
         rest: @escaping @Sendable (Duration) async throws -> Void = { _ in }
-    ) -> RedisTarget {
-        RedisTarget(
+    ) -> RedisStore {
+        RedisStore(
             plan: plan,
             group: MultiThreadedEventLoopGroup.singleton,
             clock: .patient(rest: rest)

@@ -86,7 +86,7 @@ final class S3Server: Sendable {
     }
 }
 
-/// A bucket of one test, with a target over it.
+/// A bucket of one test, with a store over it.
 struct S3Fixture {
     let server: S3Server
     let bucket: String
@@ -124,7 +124,7 @@ struct S3Fixture {
         }
     }
 
-    func target(
+    func store(
         prefixes: [String] = [],
         keys: [String] = [],
         bucket: String? = nil,
@@ -133,9 +133,9 @@ struct S3Fixture {
         pageSize: Int = 1000,
         behind: Duration = .zero,
         rest: @escaping @Sendable (Duration) async throws -> Void = { _ in }
-    ) throws -> S3Target {
-        var plan = S3TargetPlan(
-            name: TargetName("objects"),
+    ) throws -> S3Store {
+        var plan = S3StorePlan(
+            name: StoreName("objects"),
             bucket: bucket ?? self.bucket,
             endpoint: "https://localhost:\(server.port)",
             isPathStyle: isPathStyle,
@@ -149,13 +149,13 @@ struct S3Fixture {
             ),
             templates: try prefixes.map { try KeyTemplate($0, isPrefix: true) }
                 + keys.map { try KeyTemplate($0, isPrefix: false) },
-            remote: .pages(of: TargetName("objects"), concurrency: 4)
+            remote: .pages(of: StoreName("objects"), concurrency: 4)
         )
         plan.remote.caFile = trusts ? server.folder + "/cert.pem" : nil
         plan.remote.timeoutConnect = .seconds(120)
         plan.remote.timeoutTotal = .seconds(120)
         plan.pageSize = pageSize
-        return try S3Target(
+        return try S3Store(
             plan: plan,
             on: MultiThreadedEventLoopGroup.singleton,
             clock: .patient(wall: FilesFixture.now() + (.zero - behind), rest: rest),

@@ -41,9 +41,9 @@ import Testing
     @Test("rows of a user whose name has other accents are left", arguments: ShapeKind.allCases)
     func via(kind: ShapeKind) async throws {
         let app = try Self.open(kind)
-        let target = app.target(Self.rules)
-        _ = await target.purge([order("a")])
-        #expect(await target.verify([order("a")]) == [.clean])
+        let store = app.store(Self.rules)
+        _ = await store.purge([order("a")])
+        #expect(await store.verify([order("a")]) == [.clean])
         #expect(try app.dump("posts") == ["2|jos\u{e9}|a"])
         #expect(try app.dump("users") == ["b|jos\u{e9}"])
     }
@@ -51,7 +51,7 @@ import Testing
     @Test("a condition takes no value with other accents", arguments: ShapeKind.allCases)
     func condition(kind: ShapeKind) async throws {
         let app = try Self.open(kind)
-        _ = await app.target(Self.tagged).purge([order("a")])
+        _ = await app.store(Self.tagged).purge([order("a")])
         #expect(try app.dump("posts") == ["2|jos\u{e9}|a"])
     }
 }

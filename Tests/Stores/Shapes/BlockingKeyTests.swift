@@ -81,14 +81,14 @@ struct BlockingKeyTests {
     )
     func othersRows(example: Case, kind: ShapeKind) async throws {
         let app = try kind.open(Self.posts(example))
-        let target = app.target(Self.rules)
-        let found = await target.inspect(withOutages: true)
+        let store = app.store(Self.rules)
+        let found = await store.inspect(withOutages: true)
         #expect(found.problems == [])
         let sentence = try #require(Self.sentences[example.action])
         #expect(found.uncovered.map(\.name) == example.uncovered)
         #expect(found.uncovered.map(\.reason) == example.uncovered.map { _ in sentence })
         #expect(found.advice.contains(sentence) == example.uncovered.isEmpty)
-        let answer = await target.purge([order("a")])
+        let answer = await store.purge([order("a")])
         if let left = example.left {
             #expect(answer.first?.isDone == true, "\(answer)")
             #expect(try app.dump("comments") == left)
@@ -106,13 +106,13 @@ struct BlockingKeyTests {
             via: "posts.id",
             SchemaShape.null("post")
         )
-        let target = app.target(Self.rules + [rule])
-        let found = await target.inspect(withOutages: true)
+        let store = app.store(Self.rules + [rule])
+        let found = await store.inspect(withOutages: true)
         #expect(found.problems == [] && found.uncovered == [])
         let others = try app.dump("comments").filter { !$0.hasSuffix("|a") }
-        let answer = await target.purge([order("a")])
+        let answer = await store.purge([order("a")])
         #expect(answer.first?.isDone == true, "\(answer)")
-        #expect(await target.verify([order("a")]) == [.clean])
+        #expect(await store.verify([order("a")]) == [.clean])
         #expect(try app.dump("comments") == others.map { $0.replacing("|1|", with: "||") })
     }
 
@@ -122,7 +122,7 @@ struct BlockingKeyTests {
             .replacing("u TEXT);", with: "u TEXT COLLATE \"C\");")
             .replacing("u TEXT REFERENCES", with: "u TEXT COLLATE \"POSIX\" REFERENCES")
         let app = try ShapeKind.postgresql.open(sql)
-        let found = await app.target(Self.rules).inspect(withOutages: true)
+        let found = await app.store(Self.rules).inspect(withOutages: true)
         #expect(found.problems == [] && found.uncovered == [])
         #expect(found.advice.contains(try #require(Self.sentences["NO ACTION"])))
     }
@@ -130,20 +130,20 @@ struct BlockingKeyTests {
     @Test("a tree without a rule for what is below stays whole", arguments: ShapeKind.allCases)
     func tree(kind: ShapeKind) async throws {
         let app = try kind.open(SchemaShape.treeDeleted.sql)
-        let target = app.target([SchemaShape.rule("notes", "u")])
-        let found = await target.inspect(withOutages: true)
+        let store = app.store([SchemaShape.rule("notes", "u")])
+        let found = await store.inspect(withOutages: true)
         #expect(found.problems == [] && found.uncovered.map(\.name) == ["notes.up"])
         let before = try app.dump("notes")
-        let blocked = await target.purge([order("a")])
+        let blocked = await store.purge([order("a")])
         guard case .failure(.blocked(let obstacle)) = blocked[0] else {
             Issue.record("not blocked: \(blocked)")
             return
         }
         #expect((obstacle.kind, obstacle.place) == (.foreignKey, "notes"))
-        #expect(await target.verify([order("a")]) != [.clean])
+        #expect(await store.verify([order("a")]) != [.clean])
         #expect(try app.dump("notes") == before)
         // Nothing of others is below these.
-        let answer = await target.purge([order("c")])
+        let answer = await store.purge([order("c")])
         #expect(answer.first?.isDone == true, "\(answer)")
         #expect(try app.dump("notes") == before.filter { !$0.hasSuffix("|c") })
     }
@@ -167,9 +167,9 @@ struct BlockingKeyTests {
     )
     func circle(kind: ShapeKind) async throws {
         let app = try kind.open(Self.circle)
-        let target = app.target(Self.circleRules)
-        let found = await target.inspect(withOutages: true)
-        let answer = await target.purge([order("x")])
+        let store = app.store(Self.circleRules)
+        let found = await store.inspect(withOutages: true)
+        let answer = await store.purge([order("x")])
         switch kind {
         case .sqlite:
             // The keys are checked when the transaction ends.
@@ -200,13 +200,13 @@ struct BlockingKeyTests {
         let clearing = SchemaShape.rule("b", "a", via: "a.id", SchemaShape.null("a"))
         for rules in [Self.circleRules + [clearing], [clearing] + Self.circleRules.reversed()] {
             let app = try kind.open(Self.circle)
-            let target = app.target(rules)
-            let found = await target.inspect(withOutages: true)
+            let store = app.store(rules)
+            let found = await store.inspect(withOutages: true)
             #expect(found.problems == [] && found.uncovered == [])
             #expect(!found.advice.contains { $0.contains("in a circle") }, "\(found.advice)")
-            let answer = await target.purge([order("x")])
+            let answer = await store.purge([order("x")])
             #expect(answer.first?.isDone == true, "\(answer)")
-            #expect(await target.verify([order("x")]) == [.clean])
+            #expect(await store.verify([order("x")]) == [.clean])
             #expect(try app.dump(["a", "b"]) == ["a": ["y|2|2"], "b": ["y|2|2"]])
         }
     }
@@ -217,9 +217,9 @@ struct BlockingKeyTests {
             Self.circle.replacing("REFERENCES b", with: "REFERENCES b DEFERRABLE")
                 .replacing("REFERENCES a", with: "REFERENCES a DEFERRABLE")
         )
-        let target = app.target(Self.circleRules)
-        #expect(await target.inspect(withOutages: true).uncovered == [])
-        let answer = await target.purge([order("x")])
+        let store = app.store(Self.circleRules)
+        #expect(await store.inspect(withOutages: true).uncovered == [])
+        let answer = await store.purge([order("x")])
         #expect(answer.first?.isDone == true, "\(answer)")
         #expect(try app.dump(["a", "b"]) == ["a": ["y|2|2"], "b": ["y|2|2"]])
     }
@@ -227,7 +227,7 @@ struct BlockingKeyTests {
     @Test("a circle without rows in it fails no check") func emptyCircle() async throws {
         let app = try ShapeKind.postgresql.open(Self.circle)
         try app.run("UPDATE b SET a = NULL")
-        let found = await app.target(Self.circleRules).inspect(withOutages: true)
+        let found = await app.store(Self.circleRules).inspect(withOutages: true)
         #expect(found.problems == [] && found.uncovered == [])
         #expect(found.advice.contains { $0.contains(Self.circleRemedy) })
     }

@@ -265,28 +265,28 @@ struct ChainStartTests {
         guard start.kinds.contains(kind) else { return }
         let app = try kind.open(start.sql)
         try app.run(start.deletes)
-        let target = app.target(start.rules)
-        #expect(await target.diagnose() == [])
+        let store = app.store(start.rules)
+        #expect(await store.diagnose() == [])
         let user = order(start.user, cutoff: Self.cutoff)
-        let first = await target.purge([user])
+        let first = await store.purge([user])
         #expect(Self.unreached(first.first) == start.unreached)
         // Nothing that it finds is left.
-        #expect(await target.verify([user]) == [.clean])
+        #expect(await store.verify([user]) == [.clean])
     }
 
     @Test("the purge itself takes the user's row last", arguments: ShapeKind.allCases)
     func own(kind: ShapeKind) async throws {
         let app = try kind.open(SchemaShape.byValue.sql)
-        let target = app.target(SchemaShape.byValue.rules)
+        let store = app.store(SchemaShape.byValue.rules)
         try app.run("INSERT INTO letters VALUES (9, 'nobody@x')")
-        let answers = await target.purge([order("a"), order("b")])
+        let answers = await store.purge([order("a"), order("b")])
         #expect(answers.map(Self.unreached) == [[], []])
         // Who has never been there may have had an address.
-        let unknown = await target.purge([order("z")])
+        let unknown = await store.purge([order("z")])
         #expect(Self.unreached(unknown.first) == ["letters: email via users.email"])
         // No row can have this id.
         let chain = try kind.open(SchemaShape.polymorphic.sql)
-        let tags = await chain.target(SchemaShape.polymorphic.rules).purge([order("x")])
+        let tags = await chain.store(SchemaShape.polymorphic.rules).purge([order("x")])
         #expect(Self.unreached(tags.first) == [])
     }
 
@@ -300,9 +300,9 @@ struct ChainStartTests {
             GoneStart.bareChain + more + "INSERT INTO items VALUES (9, 99);"
         )
         func purge(_ user: String) async -> [String]? {
-            let target = app.target(GoneStart.account)
-            #expect(await target.diagnose() == [])
-            return Self.unreached(await target.purge([order(user, cutoff: Self.cutoff)]).first)
+            let store = app.store(GoneStart.account)
+            #expect(await store.diagnose() == [])
+            return Self.unreached(await store.purge([order(user, cutoff: Self.cutoff)]).first)
         }
         let items = ["items: o via orders.id"]
         #expect(await purge("3") == [])
@@ -321,7 +321,7 @@ struct ChainStartTests {
     func unchecked() async throws {
         let app = try AppDatabase(GoneStart.bareChain + "INSERT INTO items VALUES (9, 99);")
         try app.execute("DELETE FROM orders WHERE u = 1; DELETE FROM items WHERE id = 1")
-        let answers = await app.target(GoneStart.account).purge([order("1", cutoff: Self.cutoff)])
+        let answers = await app.store(GoneStart.account).purge([order("1", cutoff: Self.cutoff)])
         #expect(Self.unreached(answers.first) == ["items: o via orders.id"])
     }
 
@@ -332,8 +332,8 @@ struct ChainStartTests {
                 + "INSERT INTO items VALUES (9, 99);"
         )
         func purge(_ user: String) async -> [String]? {
-            let target = app.target(GoneStart.account)
-            return Self.unreached(await target.purge([order(user, cutoff: Self.cutoff)]).first)
+            let store = app.store(GoneStart.account)
+            return Self.unreached(await store.purge([order(user, cutoff: Self.cutoff)]).first)
         }
         #expect(await purge("3") == ["items: o via orders.id"])
         #expect(await purge("4") == [])
@@ -347,24 +347,24 @@ struct ChainStartTests {
             GoneStart.bareChain + "INSERT INTO users VALUES (3, 'c');"
                 + "INSERT INTO items VALUES (8, 98), (9, 99);"
         )
-        let target = app.target(GoneStart.account)
-        #expect(await target.diagnose() == [])
+        let store = app.store(GoneStart.account)
+        #expect(await store.diagnose() == [])
         try app.execute("DELETE FROM items WHERE id = 9")
         if byCheck {
-            #expect(await target.diagnose() == [])
+            #expect(await store.diagnose() == [])
         } else {
-            let gone = await target.purge([order("77", cutoff: Self.cutoff)])
+            let gone = await store.purge([order("77", cutoff: Self.cutoff)])
             #expect(Self.unreached(gone.first) == ["items: o via orders.id"])
         }
         try app.execute("INSERT INTO items VALUES (10, 97)")
-        let answers = await target.purge([order("3", cutoff: Self.cutoff)])
+        let answers = await store.purge([order("3", cutoff: Self.cutoff)])
         #expect(Self.unreached(answers.first) == ["items: o via orders.id"])
     }
 
     @Test("a check at the start counts nothing")
     func started() async throws {
         let app = try AppDatabase(GoneStart.bareChain)
-        #expect(await app.target(GoneStart.account).startupProblems() == [])
+        #expect(await app.store(GoneStart.account).startupProblems() == [])
         #expect(app.notes.names == [])
     }
 
@@ -374,28 +374,28 @@ struct ChainStartTests {
             try AppDatabase(GoneStart.bareChain + "INSERT INTO items VALUES (9, 99);"),
             try AppDatabase(GoneStart.bareChain + "INSERT INTO items VALUES (9, 99);")
         )
-        #expect(await one.target(GoneStart.account).diagnose() == [])
+        #expect(await one.store(GoneStart.account).diagnose() == [])
         try other.execute("DELETE FROM orders WHERE u = 1; DELETE FROM items WHERE id = 9")
-        var plan = SQLiteTargetPlan(
-            name: TargetName("app-db"),
+        var plan = SQLiteStorePlan(
+            name: StoreName("app-db"),
             path: other.path,
             rules: GoneStart.account
         )
         plan.notes = one.notes
-        let target = SQLiteTarget(plan: plan, hasher: StandInHasher(), clock: .still())
-        let answers = await target.purge([order("1", cutoff: Self.cutoff)])
+        let store = SQLiteStore(plan: plan, hasher: StandInHasher(), clock: .still())
+        let answers = await store.purge([order("1", cutoff: Self.cutoff)])
         #expect(Self.unreached(answers.first) == ["items: o via orders.id"])
     }
 
     @Test("a note that cannot be read is not replaced")
     func unread() async throws {
         let app = try AppDatabase(GoneStart.bareChain)
-        #expect(await app.target(GoneStart.account).diagnose() == [])
+        #expect(await app.store(GoneStart.account).diagnose() == [])
         try app.execute("DELETE FROM orders WHERE u = 1")
         app.notes.isUnreadable.store(true, ordering: .relaxed)
-        #expect(await app.target(GoneStart.account).diagnose() == [])
+        #expect(await app.store(GoneStart.account).diagnose() == [])
         app.notes.isUnreadable.store(false, ordering: .relaxed)
-        let answers = await app.target(GoneStart.account)
+        let answers = await app.store(GoneStart.account)
             .purge([order("1", cutoff: Self.cutoff)])
         #expect(Self.unreached(answers.first) == ["items: o via orders.id"])
     }
@@ -447,10 +447,10 @@ struct ChainStartTests {
             let app = try kind.open(
                 "CREATE TABLE users(id INTEGER PRIMARY KEY); INSERT INTO users VALUES (1);" + sql
             )
-            let target = app.target([SchemaShape.rule("users", "id", type: .integer)] + rules)
-            #expect(await target.diagnose() == [])
+            let store = app.store([SchemaShape.rule("users", "id", type: .integer)] + rules)
+            #expect(await store.diagnose() == [])
             try app.run(insert)
-            let answers = await target.purge([order("1", cutoff: Self.cutoff)])
+            let answers = await store.purge([order("1", cutoff: Self.cutoff)])
             #expect(Self.unreached(answers.first) == [], "\(insert)")
         }
     }
@@ -461,11 +461,11 @@ struct ChainStartTests {
             GoneStart.bareChain + "DELETE FROM orders; DELETE FROM items;"
         )
         let cuts = Ticks()
-        let target = app.target(app.plan(GoneStart.account)) { statement in
+        let store = app.store(app.plan(GoneStart.account)) { statement in
             guard statement.contains("pg_current_wal_flush_lsn") else { return true }
             return cuts.value.wrappingAdd(1, ordering: .relaxed).newValue != 1
         }
-        let answers = await target.purge([order("1", cutoff: Self.cutoff)])
+        let answers = await store.purge([order("1", cutoff: Self.cutoff)])
         #expect(Self.unreached(answers.first) == [])
     }
 
@@ -486,22 +486,22 @@ struct ChainStartTests {
     private static func failing(
         _ app: any ShapeStore,
         _ rules: [TableRule]
-    ) throws -> any PurgeTarget {
+    ) throws -> any PurgeStore {
         let ticks = Ticks()
         let count = { @Sendable in ticks.value.wrappingAdd(1, ordering: .relaxed).newValue }
         let isCut = { @Sendable (statement: String) in statement != "COMMIT" || count() != 2 }
         if let app = app as? PostgreSQLFixture {
-            return app.target(app.plan(rules), beforeStatement: isCut)
+            return app.store(app.plan(rules), beforeStatement: isCut)
         }
         if let app = app as? MySQLFixture {
-            return app.target(app.plan(rules), beforeStatement: isCut)
+            return app.store(app.plan(rules), beforeStatement: isCut)
         }
         let app = try #require(app as? AppDatabase)
-        let clock = TargetClock.hasty { _ in
+        let clock = StoreClock.hasty { _ in
             if count() == 1 { throw CancellationError() }
         }
-        return SQLiteTarget(
-            plan: SQLiteTargetPlan(name: TargetName("app-db"), path: app.path, rules: rules),
+        return SQLiteStore(
+            plan: SQLiteStorePlan(name: StoreName("app-db"), path: app.path, rules: rules),
             hasher: StandInHasher(),
             clock: clock
         )
@@ -514,14 +514,14 @@ struct ChainStartTests {
             SchemaShape.rule("users", "id"), SchemaShape.rule("logs", "u"),
         ]
         let app = try kind.open(Self.many)
-        let target = try Self.failing(app, rules)
-        let failed = await target.purge([order("a")])
+        let store = try Self.failing(app, rules)
+        let failed = await store.purge([order("a")])
         #expect(Self.unreached(failed.first) == nil)
         #expect(try app.dump(["users", "letters"]) == ["users": [], "letters": ["2|b@x"]])
-        let next = await target.purge([order("a")])
+        let next = await store.purge([order("a")])
         #expect(Self.unreached(next.first) == [])
         // Another one does not know what the first had reached.
-        let other = await app.target(rules).purge([order("a")])
+        let other = await app.store(rules).purge([order("a")])
         #expect(Self.unreached(other.first) == ["letters: email via users.email"])
     }
 }

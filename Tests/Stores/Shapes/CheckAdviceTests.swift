@@ -17,7 +17,7 @@ struct CheckAdviceTests {
         _ sql: String,
         _ rule: TableRule
     ) async throws -> [String] {
-        let found = try await kind.open(sql).target([rule]).inspect(withOutages: true)
+        let found = try await kind.open(sql).store([rule]).inspect(withOutages: true)
         #expect(found.problems == [])
         return found.advice.filter {
             $0.contains("no row looked at") || $0.contains("has no index")
@@ -89,12 +89,12 @@ struct CheckAdviceTests {
         let user = SchemaShape.rule("accounts", "u")
         for isShared in [false, true] {
             let key = KeyRule(name: "customer", user: user, value: "crm", isShared: isShared)
-            let target = app.target([user], keys: [key], transactionsMax: .max)
-            let advice = await target.inspect(withOutages: true).advice
+            let store = app.store([user], keys: [key], transactionsMax: .max)
+            let advice = await store.inspect(withOutages: true).advice
             let told = advice.filter { $0.contains("rows looked at") }
             let expected = [
                 "column 'crm' of table 'accounts' is NULL in 2 of the rows looked at: for these"
-                    + " users nothing is searched in targets that are keyed by 'customer'",
+                    + " users nothing is searched in stores that are keyed by 'customer'",
                 "column 'crm' of table 'accounts' is empty in 1 of the rows looked at: the"
                     + " deletion of these users stops as unfit_key; write NULL where there is no"
                     + " 'customer'",

@@ -79,13 +79,13 @@ import Testing
         example: Case
     ) async throws {
         let app = try AppDatabase(example.sql)
-        let target = app.target(example.rules)
-        let answer = await target.purge([order("a")])
+        let store = app.store(example.rules)
+        let answer = await store.purge([order("a")])
         guard case .done? = answer.first else {
             Issue.record("not done: \(answer)")
             return
         }
-        #expect(await target.verify([order("a")]) == [.clean])
+        #expect(await store.verify([order("a")]) == [.clean])
         #expect(try app.dump(example.left.keys.sorted()) == example.left)
     }
 }

@@ -151,19 +151,19 @@ struct InsideDoubt: Sendable, CustomTestStringConvertible {
         guard doubt.kinds.contains(kind) else { return }
         let app = try kind.open(doubt.sql(kind))
         let before = try app.dump("t")
-        let target = app.target([doubt.rule])
-        #expect(await target.diagnose() == [])
-        let answers = await target.purge([order(doubt.user)])
+        let store = app.store([doubt.rule])
+        #expect(await store.diagnose() == [])
+        let answers = await store.purge([order(doubt.user)])
         guard case .done? = answers.first else {
             Issue.record("not done: \(answers)")
             return
         }
         #expect(try app.dump("t") == before)
         let blocked = EffectFailure.blocked(Obstacle(.spelling, at: "t", name: "d"))
-        #expect(await target.verify([order(doubt.user)]) == [.failure(blocked)])
-        #expect(await target.verify([order("88")]) == [.clean])
-        guard let target = target as? SQLiteTarget else { return }
-        #expect(await target.verifyInPieces(order(doubt.user)) == .failure(blocked))
+        #expect(await store.verify([order(doubt.user)]) == [.failure(blocked)])
+        #expect(await store.verify([order("88")]) == [.clean])
+        guard let store = store as? SQLiteStore else { return }
+        #expect(await store.verifyInPieces(order(doubt.user)) == .failure(blocked))
     }
 
     @Test(
@@ -180,10 +180,10 @@ struct InsideDoubt: Sendable, CustomTestStringConvertible {
                 + "INSERT INTO t VALUES (1, CONCAT(_latin1 '\(start)',"
                 + " REPEAT(_latin1 X'E9', 9000000)))"
         )
-        let target = app.target([InsideShape.rule("d", inside)])
+        let store = app.store([InsideShape.rule("d", inside)])
         let blocked = EffectFailure.blocked(Obstacle(.spelling, at: "t", name: "d"))
         let orders = [order("ann"), order("bo")]
-        #expect(await target.verify(orders) == [.failure(blocked), .clean])
+        #expect(await store.verify(orders) == [.failure(blocked), .clean])
     }
 
     /// How a name stands elsewhere whose column takes `Ann` and `ann` for equal, and what a purge
@@ -221,26 +221,26 @@ struct InsideDoubt: Sendable, CustomTestStringConvertible {
         )
         let user = TableRule(table: "users", column: "id", idType: .integer, action: .delete)
         let rule = InsideShape.rule("d", shape.inside, via: "users.name")
-        let target = app.target([user, rule])
-        #expect(await target.diagnose() == [])
+        let store = app.store([user, rule])
+        #expect(await store.diagnose() == [])
         let before = try app.dump("t")
-        _ = await target.purge([order("2")])
-        #expect(await target.verify([order("2")]) == [.clean])
+        _ = await store.purge([order("2")])
+        #expect(await store.verify([order("2")]) == [.clean])
         #expect(try app.dump("t") == before)
         if shape.left == nil {
             let blocked = EffectFailure.blocked(Obstacle(.spelling, at: "t", name: "d"))
             for _ in 1...2 {
-                _ = await target.purge([order("1")])
+                _ = await store.purge([order("1")])
                 // The row that says what to look for stays.
                 #expect(try app.dump("users").count == 1)
-                #expect(await target.verify([order("1")]) == [.failure(blocked)])
-                guard let target = target as? SQLiteTarget else { continue }
-                #expect(await target.verifyInPieces(order("1")) == .failure(blocked))
+                #expect(await store.verify([order("1")]) == [.failure(blocked)])
+                guard let store = store as? SQLiteStore else { continue }
+                #expect(await store.verifyInPieces(order("1")) == .failure(blocked))
             }
             try app.run("DELETE FROM t")
         }
-        _ = await target.purge([order("1")])
-        #expect(await target.verify([order("1")]) == [.clean])
+        _ = await store.purge([order("1")])
+        #expect(await store.verify([order("1")]) == [.clean])
         let left = try app.dump("t").map { $0.replacing("\\", with: "").replacing("\"", with: "") }
         #expect(left == [shape.left].compactMap(\.self))
         #expect(try app.dump("users") == [])
@@ -256,12 +256,12 @@ struct InsideDoubt: Sendable, CustomTestStringConvertible {
                 + "INSERT INTO t VALUES (1, '[\"ANN\"')"
         )
         let user = TableRule(table: "users", column: "id", idType: .integer, action: .delete)
-        let target = app.target([
+        let store = app.store([
             user, InsideShape.rule("d", InsideShape.json("$[*]"), via: "users.name"),
         ])
         let blocked = EffectFailure.blocked(Obstacle(.spelling, at: "t", name: "d"))
-        _ = await target.purge([order("1"), order("2")])
-        #expect(await target.verify([order("1"), order("2")]) == [.failure(blocked), .clean])
+        _ = await store.purge([order("1"), order("2")])
+        #expect(await store.verify([order("1"), order("2")]) == [.failure(blocked), .clean])
         #expect(try app.dump("users").count == 1)
     }
 
@@ -303,23 +303,23 @@ struct InsideDoubt: Sendable, CustomTestStringConvertible {
                 + "INSERT INTO users VALUES (1, 'ann'), (2, 'bo');"
                 + "INSERT INTO t VALUES (1, 'ann', '\(broken)'), (2, 'bo', '\(broken)')"
         )
-        let target = app.target(shape.rules)
-        #expect(await target.diagnose() == [])
+        let store = app.store(shape.rules)
+        #expect(await store.diagnose() == [])
         let before = try app.dump(["users", "t"])
         let blocked = EffectFailure.blocked(Obstacle(.spelling, at: "t", name: "d"))
         for _ in 1...2 {
-            guard case .done? = await target.purge([order(shape.user)]).first else {
+            guard case .done? = await store.purge([order(shape.user)]).first else {
                 Issue.record("not done")
                 return
             }
             #expect(try app.dump(["users", "t"]) == before)
-            #expect(await target.verify([order(shape.user)]) == [.failure(blocked)])
-            guard let target = target as? SQLiteTarget else { continue }
-            #expect(await target.verifyInPieces(order(shape.user)) == .failure(blocked))
+            #expect(await store.verify([order(shape.user)]) == [.failure(blocked)])
+            guard let store = store as? SQLiteStore else { continue }
+            #expect(await store.verifyInPieces(order(shape.user)) == .failure(blocked))
         }
         try app.run("UPDATE t SET d = '{\"ip\":\"9\"}' WHERE id = 1")
-        _ = await target.purge([order(shape.user)])
-        #expect(await target.verify([order(shape.user)]) == [.clean])
+        _ = await store.purge([order(shape.user)])
+        #expect(await store.verify([order(shape.user)]) == [.clean])
         #expect(try app.dump("t").filter { $0.contains("ip") }.count == 1)
     }
 
@@ -330,19 +330,19 @@ struct InsideDoubt: Sendable, CustomTestStringConvertible {
                 + "CREATE TABLE notes(u INTEGER); INSERT INTO notes VALUES ('\u{ff11}');"
                 + "INSERT INTO t VALUES (1, '[\"Ann\"')"
         )
-        let target = app.target(
+        let store = app.store(
             TableRule(table: "notes", column: "u", idType: .integer, action: .delete),
             TableRule(table: "users", column: "id", idType: .integer, action: .delete),
             InsideShape.rule("d", InsideShape.json("$[*]"), via: "users.name")
         )
-        _ = await target.purge([order("1")])
+        _ = await store.purge([order("1")])
         let blocked = EffectFailure.blocked(Obstacle(.spelling, at: "t", name: "d"))
-        #expect(await target.verify([order("1")]) == [.failure(blocked)])
-        #expect(await target.verifyInPieces(order("1")) == .failure(blocked))
+        #expect(await store.verify([order("1")]) == [.failure(blocked)])
+        #expect(await store.verifyInPieces(order("1")) == .failure(blocked))
         try app.execute("DELETE FROM t")
-        _ = await target.purge([order("1")])
+        _ = await store.purge([order("1")])
         let named = EffectFailure.blocked(Obstacle(.spelling, at: "notes", name: "u"))
-        #expect(await target.verify([order("1")]) == [.failure(named)])
+        #expect(await store.verify([order("1")]) == [.failure(named)])
     }
 
     @Test("rows that wait for nothing are purged again, whatever stays beside them")
@@ -351,16 +351,16 @@ struct InsideDoubt: Sendable, CustomTestStringConvertible {
             Self.users(.sqlite) + "CREATE TABLE t(id INTEGER PRIMARY KEY, u TEXT, d TEXT);"
                 + "INSERT INTO t VALUES (1, '1', '{\"ip\":\"9\"')"
         )
-        let target = app.target(
+        let store = app.store(
             TableRule(table: "users", column: "id", idType: .integer, action: .delete),
             InsideShape.rule("u", nil, at: "$.ip", of: "d")
         )
         let blocked = EffectFailure.blocked(Obstacle(.spelling, at: "t", name: "d"))
-        #expect(await target.verify([order("1")]) == [.remaining(1)])
-        #expect(await target.verifyInPieces(order("1")) == .remaining(1))
-        _ = await target.purge([order("1")])
-        #expect(await target.verify([order("1")]) == [.failure(blocked)])
-        #expect(await target.verifyInPieces(order("1")) == .failure(blocked))
+        #expect(await store.verify([order("1")]) == [.remaining(1)])
+        #expect(await store.verifyInPieces(order("1")) == .remaining(1))
+        _ = await store.purge([order("1")])
+        #expect(await store.verify([order("1")]) == [.failure(blocked)])
+        #expect(await store.verifyInPieces(order("1")) == .failure(blocked))
     }
 
     @Test("a value stays bytes where it was bytes")
@@ -375,9 +375,9 @@ struct InsideDoubt: Sendable, CustomTestStringConvertible {
             InsideShape.rule("l", .list(separator: ",")),
             InsideShape.rule("x", .text(before: "@", after: ""), .text("?")),
         ]
-        let target = app.target(rules)
-        _ = await target.purge([order("u")])
-        #expect(await target.verify([order("u")]) == [.clean])
+        let store = app.store(rules)
+        _ = await store.purge([order("u")])
+        #expect(await store.verify([order("u")]) == [.clean])
         let columns = "CAST(j AS TEXT), CAST(l AS TEXT), CAST(x AS TEXT)"
         let rows = try app.texts("SELECT typeof(j), typeof(l), typeof(x), \(columns) FROM t")
         let values = "\"[2]\"|\"v\"|\"a ? b\""
@@ -395,11 +395,11 @@ struct InsideDoubt: Sendable, CustomTestStringConvertible {
                 + "INSERT INTO t VALUES (1, x'ff2040752e'), (2, x'ff20407576')"
         )
         let rule = InsideShape.rule("d", .text(before: "@", after: ""), .text("?"))
-        let target = app.target(rule)
+        let store = app.store(rule)
         let blocked = EffectFailure.blocked(Obstacle(.spelling, at: "t", name: "d"))
-        _ = await target.purge([order("u")])
-        #expect(await target.verify([order("u")]) == [.failure(blocked)])
-        #expect(await target.verify([order("w")]) == [.clean])
+        _ = await store.purge([order("u")])
+        #expect(await store.verify([order("u")]) == [.failure(blocked)])
+        #expect(await store.verify([order("w")]) == [.clean])
         #expect(try app.texts("SELECT hex(d) FROM t") == ["\"FF2040752E\"", "\"FF20407576\""])
     }
 }

@@ -35,23 +35,23 @@ import Testing
         guard shape.kinds.contains(kind) else { return }
         let app = try kind.open(shape.sql)
         let before = try app.dump("t")
-        let target = app.target(shape.rules)
-        #expect(await target.diagnose() == [])
-        #expect(await target.verify([order(shape.user)]) != [.clean])
-        guard case .items(let items) = await target.plan(order(shape.user)) else {
+        let store = app.store(shape.rules)
+        #expect(await store.diagnose() == [])
+        #expect(await store.verify([order(shape.user)]) != [.clean])
+        guard case .items(let items) = await store.plan(order(shape.user)) else {
             Issue.record("no plan")
             return
         }
         let planned = items.filter { $0.name == "t" }.map(\.count).reduce(0, +)
         #expect(planned >= shape.changed.count)
-        let answers = await target.purge([order(shape.user)])
+        let answers = await store.purge([order(shape.user)])
         guard case .done? = answers.first else {
             Issue.record("not done: \(answers)")
             return
         }
         try check(shape, before, app)
-        #expect(await target.verify([order(shape.user)]) == [.clean])
-        _ = await target.purge([order(shape.user)])
+        #expect(await store.verify([order(shape.user)]) == [.clean])
+        _ = await store.purge([order(shape.user)])
         try check(shape, before, app)
     }
 
@@ -65,9 +65,9 @@ import Testing
         for transactions in 1...3 {
             let app = try kind.open(shape.sql)
             let before = try app.dump("t")
-            _ = await app.target(shape.rules, transactionsMax: transactions)
+            _ = await app.store(shape.rules, transactionsMax: transactions)
                 .purge([order(shape.user)])
-            #expect(await app.target(shape.rules).finishes(order(shape.user)))
+            #expect(await app.store(shape.rules).finishes(order(shape.user)))
             try check(shape, before, app)
         }
     }
@@ -81,9 +81,9 @@ import Testing
         guard shape.kinds.contains(kind) else { return }
         let app = try kind.open(shape.sql)
         let before = try app.dump("t")
-        let target = app.target(shape.rules)
+        let store = app.store(shape.rules)
         for user in ["999", "00000000-0000-0000-0000-0000000000ff"] {
-            _ = await target.purge([order(user)])
+            _ = await store.purge([order(user)])
             #expect(try app.dump("t") == before)
         }
     }
@@ -95,9 +95,9 @@ import Testing
             "CREATE TABLE t(id INTEGER PRIMARY KEY, d JSON);"
                 + "INSERT INTO t VALUES (1, '[\(list)]'), (2, '[1]'), (3, '[2]')"
         )
-        let target = app.target([InsideShape.rule("d", InsideShape.json("$[*]"))])
-        _ = await target.purge([order("1")])
-        #expect(await target.verify([order("1")]) == [.clean])
+        let store = app.store([InsideShape.rule("d", InsideShape.json("$[*]"))])
+        _ = await store.purge([order("1")])
+        #expect(await store.verify([order("1")]) == [.clean])
         let rest = Array(repeating: "2", count: 40).joined(separator: ",")
         #expect(try app.dump("t").map(Self.plain) == ["1|[\(rest)]", "2|[]", "3|[2]"])
     }
@@ -123,12 +123,12 @@ import Testing
             "CREATE TABLE t(d VARCHAR(50), id INTEGER PRIMARY KEY);"
                 + "INSERT INTO t(d, id) VALUES \(value.row.dropLast()), 1)"
         )
-        let target = app.target([InsideShape.rule("d", value.inside, value.strategy)])
+        let store = app.store([InsideShape.rule("d", value.inside, value.strategy)])
         let before = try app.dump("t")
-        _ = await target.purge([order(value.user)])
+        _ = await store.purge([order(value.user)])
         #expect(try app.dump("t") == before)
         let blocked = EffectFailure.blocked(Obstacle(.spelling, at: "t", name: "d"))
-        #expect(await target.verify([order(value.user)]) == [.failure(blocked)])
+        #expect(await store.verify([order(value.user)]) == [.failure(blocked)])
     }
 
     @Test("a list with a NUL is left as it is and never called erased")
@@ -137,17 +137,17 @@ import Testing
             "CREATE TABLE t(id INTEGER PRIMARY KEY, d TEXT); INSERT INTO t VALUES"
                 + " (1, 'u1,u2' || char(0) || 'tail,u3'), (2, 'u1,u4')"
         )
-        let target = app.target(InsideShape.rule("d", .list(separator: ",")))
+        let store = app.store(InsideShape.rule("d", .list(separator: ",")))
         let before = try app.texts("SELECT hex(d) FROM t WHERE id = 1")
         let blocked = EffectFailure.blocked(Obstacle(.spelling, at: "t", name: "d"))
         for user in ["u1", "u2", "u3"] {
-            _ = await target.purge([order(user)])
+            _ = await store.purge([order(user)])
             #expect(try app.texts("SELECT hex(d) FROM t WHERE id = 1") == before)
-            #expect(await target.verify([order(user)]) == [.failure(blocked)])
+            #expect(await store.verify([order(user)]) == [.failure(blocked)])
         }
-        #expect(await target.verify([order("u4")]) != [.clean])
-        _ = await target.purge([order("u4")])
-        #expect(await target.verify([order("u4")]) == [.clean])
+        #expect(await store.verify([order("u4")]) != [.clean])
+        _ = await store.purge([order("u4")])
+        #expect(await store.verify([order("u4")]) == [.clean])
     }
 
     @Test("a number above all integers of SQLite is found by its digits")
@@ -156,9 +156,9 @@ import Testing
             "CREATE TABLE t(id INTEGER PRIMARY KEY, d TEXT); INSERT INTO t VALUES"
                 + " (1, '[12345678901234567890,12345678901234567891,7]')"
         )
-        let target = app.target(InsideShape.rule("d", InsideShape.json("$[*]")))
-        _ = await target.purge([order("12345678901234567890")])
-        #expect(await target.verify([order("12345678901234567890")]) == [.clean])
+        let store = app.store(InsideShape.rule("d", InsideShape.json("$[*]")))
+        _ = await store.purge([order("12345678901234567890")])
+        #expect(await store.verify([order("12345678901234567890")]) == [.clean])
         let rest = try app.texts("SELECT d FROM t")
         #expect(rest == ["\"[12345678901234567891,7]\""])
     }
@@ -170,14 +170,14 @@ import Testing
                 + " (1, '{\"by\":\"u1\",\"x\":\"\\u0000\"}'),"
                 + " (2, '{\"by\":\"u2\",\"x\":1e999999}'), (3, '{\"by\":\"u3\"}')"
         )
-        let target = app.target([InsideShape.rule("d", InsideShape.json("$.by"))])
+        let store = app.store([InsideShape.rule("d", InsideShape.json("$.by"))])
         let blocked = EffectFailure.blocked(Obstacle(.spelling, at: "t", name: "d"))
         for user in ["u1", "u2"] {
-            _ = await target.purge([order(user)])
-            #expect(await target.verify([order(user)]) == [.failure(blocked)])
+            _ = await store.purge([order(user)])
+            #expect(await store.verify([order(user)]) == [.failure(blocked)])
         }
-        _ = await target.purge([order("u3")])
-        #expect(await target.verify([order("u3")]) == [.clean])
+        _ = await store.purge([order("u3")])
+        #expect(await store.verify([order("u3")]) == [.clean])
         #expect(try app.dump("t").contains("3|{}"))
     }
 
@@ -187,12 +187,12 @@ import Testing
             "CREATE TABLE t(id INTEGER PRIMARY KEY, d); INSERT INTO t VALUES (1, '{\"x\":[7,'),"
                 + " (2, '[8]'), (3, x'00'), (4, 5)"
         )
-        let target = app.target(InsideShape.rule("d", InsideShape.json("$[*]")))
+        let store = app.store(InsideShape.rule("d", InsideShape.json("$[*]")))
         let blocked = EffectFailure.blocked(Obstacle(.spelling, at: "t", name: "d"))
-        #expect(await target.verify([order("7")]) == [.failure(blocked)])
-        #expect(await target.verify([order("9")]) == [.clean])
-        _ = await target.purge([order("8")])
-        #expect(await target.verify([order("8")]) == [.clean])
+        #expect(await store.verify([order("7")]) == [.failure(blocked)])
+        #expect(await store.verify([order("9")]) == [.clean])
+        _ = await store.purge([order("8")])
+        #expect(await store.verify([order("8")]) == [.clean])
         #expect(try app.texts("SELECT d FROM t WHERE id = 2") == ["\"[]\""])
     }
 
@@ -202,15 +202,15 @@ import Testing
     )
     func receipt(kind: ShapeKind) async throws {
         let app = try kind.open(InsideShape.objects.sql)
-        let target = app.target(InsideShape.objects.rules)
-        let advice = await target.inspect(withOutages: true).advice
+        let store = app.store(InsideShape.objects.rules)
+        let advice = await store.inspect(withOutages: true).advice
         #expect(advice.contains { $0.hasPrefix("all rules find ids inside values") }, "\(advice)")
         #expect(advice.contains { $0.contains("every purge reads the whole table") }, "\(advice)")
-        let answers = await target.purge([order("1")]).map(\.text)
+        let answers = await store.purge([order("1")]).map(\.text)
         let entry = "t anonymize: team, d only at $.list[*].id, cutoff: none 3"
         #expect(answers == [entry])
         let users = try kind.open(InsideShape.mentions.sql)
-        let found = await users.target(InsideShape.mentions.rules).inspect(withOutages: true)
+        let found = await users.store(InsideShape.mentions.rules).inspect(withOutages: true)
         #expect(found.problems == [])
         #expect(!found.advice.contains { $0.hasPrefix("all rules find") })
         #expect(try users.dump("users").count == 4)
@@ -219,9 +219,9 @@ import Testing
     @Test("the user's row waits for the values that are found by it", arguments: ShapeKind.allCases)
     func waits(kind: ShapeKind) async throws {
         let app = try kind.open(InsideShape.mentions.sql)
-        let hold = TargetHold(
+        let hold = StoreHold(
             name: "dispute",
-            target: TargetName("app-db"),
+            store: StoreName("app-db"),
             rows: RowFilter(
                 table: "t",
                 conditions: [RowFilter.Condition(column: "id", values: ["1"])]
@@ -229,15 +229,15 @@ import Testing
             since: present,
             uid: 0
         )
-        let target = app.target(InsideShape.mentions.rules)
-        guard case .held? = await target.purge([order("1", holds: [hold])]).first else {
+        let store = app.store(InsideShape.mentions.rules)
+        guard case .held? = await store.purge([order("1", holds: [hold])]).first else {
             Issue.record("not held")
             return
         }
         #expect(try app.dump("users").count == 4)
-        _ = await target.purge([order("1")])
+        _ = await store.purge([order("1")])
         #expect(try app.dump("users").count == 3)
-        #expect(await target.verify([order("1")]) == [.clean])
+        #expect(await store.verify([order("1")]) == [.clean])
     }
 
     static let refused: [(sql: String, rule: TableRule, kinds: [ShapeKind], words: String)] = [
@@ -282,10 +282,10 @@ import Testing
         for kind in shape.kinds {
             let users = TableRule(table: "users", column: "id", action: .delete)
             let app = try kind.open(shape.sql)
-            let target = app.target([shape.rule] + (shape.rule.via == nil ? [] : [users]))
-            let problems = await target.diagnose()
+            let store = app.store([shape.rule] + (shape.rule.via == nil ? [] : [users]))
+            let problems = await store.diagnose()
             #expect(problems.contains { $0.contains(shape.words) }, "\(kind): \(problems)")
-            #expect(await target.purge([order("1")]) == [.failure(.misconfigured)])
+            #expect(await store.purge([order("1")]) == [.failure(.misconfigured)])
             #expect(try app.dump("t") == [])
         }
     }

@@ -163,12 +163,12 @@ extension RefusedShape {
     )
     func refused(shape: RefusedShape, kind: ShapeKind) async throws {
         let app = try kind.open(shape.sql)
-        let target = app.target(shape.rules)
-        let problems = await target.diagnose()
+        let store = app.store(shape.rules)
+        let problems = await store.diagnose()
         #expect(problems.contains { $0.contains(shape.words) }, "\(problems)")
-        #expect(await target.purge([order("1")]) == [.failure(.misconfigured)])
+        #expect(await store.purge([order("1")]) == [.failure(.misconfigured)])
         guard !shape.mended.isEmpty else { return }
-        #expect(await app.target(shape.mended).diagnose() == [])
+        #expect(await app.store(shape.mended).diagnose() == [])
     }
 
     @Test(
@@ -177,11 +177,11 @@ extension RefusedShape {
     )
     func templates(kind: ShapeKind) async throws {
         let app = try kind.open(SchemaShape.composite.sql)
-        let target = app.target(SchemaShape.composite.rules)
+        let store = app.store(SchemaShape.composite.rules)
         let blocked = EffectFailure.blocked(Obstacle(.spelling, at: "users", name: "id"))
         for user in ["1", "x/", "/1", "x/1/1", "x:1", "x/01", "x/1 "] {
-            #expect(await target.purge([order(user)]) == [.failure(blocked)], "\(user)")
-            #expect(await target.verify([order(user)]) == [.failure(blocked)], "\(user)")
+            #expect(await store.purge([order(user)]) == [.failure(blocked)], "\(user)")
+            #expect(await store.verify([order(user)]) == [.failure(blocked)], "\(user)")
         }
         #expect(try app.dump("users").count == 3)
     }
@@ -189,16 +189,16 @@ extension RefusedShape {
     @Test("children that no rule finds are reported, with the rule", arguments: ShapeKind.allCases)
     func missingRule(kind: ShapeKind) async throws {
         let app = try kind.open(SchemaShape.chain.sql)
-        let target = app.target(SchemaShape.chain.rules.filter { $0.table != "items" })
-        let found = await target.inspect(withOutages: true)
+        let store = app.store(SchemaShape.chain.rules.filter { $0.table != "items" })
+        let found = await store.inspect(withOutages: true)
         let rule =
             "table = \"items\", column = \"o\", via = \"orders.id\", action = \"delete\""
         #expect(found.uncovered.map(\.name) == ["items.o"])
         #expect(found.uncovered.allSatisfy { $0.reason.contains(rule) }, "\(found)")
         #expect(!found.advice.contains { $0.contains("'items'") }, "\(found)")
-        let whole = await app.target(SchemaShape.chain.rules).inspect(withOutages: true)
+        let whole = await app.store(SchemaShape.chain.rules).inspect(withOutages: true)
         #expect(whole.uncovered == [])
-        guard case .findings(let found) = await target.coverage() else {
+        guard case .findings(let found) = await store.coverage() else {
             Issue.record("no coverage")
             return
         }

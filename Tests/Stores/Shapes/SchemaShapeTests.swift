@@ -12,16 +12,16 @@ import Testing
     )
     func purge(shape: SchemaShape, kind: ShapeKind) async throws {
         let app = try kind.open(shape.sql)
-        let target = app.target(shape.rules)
-        let found = await target.inspect(withOutages: true)
+        let store = app.store(shape.rules)
+        let found = await store.inspect(withOutages: true)
         #expect(found.problems == [] && found.uncovered == [], "\(found)")
-        #expect(await target.verify([order(shape.user)]) != [.clean])
-        guard case .items(let items) = await target.plan(order(shape.user)) else {
+        #expect(await store.verify([order(shape.user)]) != [.clean])
+        guard case .items(let items) = await store.plan(order(shape.user)) else {
             Issue.record("no plan")
             return
         }
         #expect(items.map { "\($0.name) \($0.action) \($0.count)" }.sorted() == shape.plan)
-        let answers = await target.purge([order(shape.user)])
+        let answers = await store.purge([order(shape.user)])
         guard case .done(let counts)? = answers.first else {
             Issue.record("not done: \(answers)")
             return
@@ -29,15 +29,15 @@ import Testing
         let sum = items.filter { $0.action != .keep }.map(\.count).reduce(0, +)
         #expect(counts.entries.map(\.rowCount).reduce(0, +) <= sum)
         #expect(try app.dump(shape.tables) == shape.left)
-        #expect(await target.verify([order(shape.user)]) == [.clean])
-        #expect(await target.purge([order(shape.user)]).allSatisfy { $0.isIdle })
+        #expect(await store.verify([order(shape.user)]) == [.clean])
+        #expect(await store.purge([order(shape.user)]).allSatisfy { $0.isIdle })
     }
 
     @Test("the receipt counts each row that a cascade takes", arguments: ShapeKind.allCases)
     func cascades(kind: ShapeKind) async throws {
         let shape = SchemaShape.cascades
         let app = try kind.open(shape.sql)
-        let answers = await app.target(shape.rules).purge([order(shape.user)])
+        let answers = await app.store(shape.rules).purge([order(shape.user)])
         guard case .done(let counts)? = answers.first else {
             Issue.record("not done: \(answers)")
             return
@@ -57,12 +57,12 @@ import Testing
         let bare = shape.sql.replacing(" REFERENCES notes", with: "")
         for sql in [shape.sql, bare] {
             let app = try kind.open(sql)
-            let target = app.target(shape.rules)
-            let found = await target.inspect(withOutages: true)
+            let store = app.store(shape.rules)
+            let found = await store.inspect(withOutages: true)
             let isKept = kind == .mysql && sql != bare
             #expect(found.problems == [])
             #expect(found.uncovered.map(\.name) == (isKept ? ["notes.up"] : []))
-            let answer = await target.purge([order(shape.user)])[0]
+            let answer = await store.purge([order(shape.user)])[0]
             // It refuses to delete such a row, though nothing else refers to it (error 1451).
             if isKept {
                 guard case .failure(let failure) = answer else {
@@ -74,7 +74,7 @@ import Testing
                 continue
             }
             #expect(try app.dump(shape.tables) == shape.left)
-            #expect(await target.verify([order(shape.user)]) == [.clean])
+            #expect(await store.verify([order(shape.user)]) == [.clean])
         }
     }
 
@@ -82,17 +82,17 @@ import Testing
     private func moveOwnParents(_ sql: String) async throws {
         let app = try ShapeKind.mysql.open(sql)
         let mask = ColumnMask(column: "up", strategy: .integer(3))
-        let target = app.target([
+        let store = app.store([
             SchemaShape.rule("notes", "u"),
             SchemaShape.rule("notes", "up", via: "notes.id", .anonymize([mask])),
         ])
-        let found = await target.inspect(withOutages: true)
+        let found = await store.inspect(withOutages: true)
         #expect(found.problems == [] && found.uncovered == [])
-        guard case .done? = await target.purge([order("a")]).first else {
+        guard case .done? = await store.purge([order("a")]).first else {
             Issue.record("not done")
             return
         }
-        #expect(await target.verify([order("a")]) == [.clean])
+        #expect(await store.verify([order("a")]) == [.clean])
         #expect(try app.dump("notes") == ["2|3|b", "3|3|b"])
     }
 
@@ -104,13 +104,13 @@ import Testing
     func kills(shape: SchemaShape, kind: ShapeKind) async throws {
         for transactions in 1...3 {
             let app = try kind.open(shape.sql)
-            _ = await app.target(shape.rules, transactionsMax: transactions)
+            _ = await app.store(shape.rules, transactionsMax: transactions)
                 .purge([order(shape.user)])
-            let target = app.target(shape.rules)
-            if await target.verify([order(shape.user)]) == [.clean] {
+            let store = app.store(shape.rules)
+            if await store.verify([order(shape.user)]) == [.clean] {
                 #expect(try app.dump(shape.tables) == shape.left)
             }
-            #expect(await target.finishes(order(shape.user)))
+            #expect(await store.finishes(order(shape.user)))
             #expect(try app.dump(shape.tables) == shape.left)
         }
     }
@@ -123,10 +123,10 @@ import Testing
     func holds(shape: SchemaShape, kind: ShapeKind) async throws {
         guard let held = shape.hold else { return }
         let app = try kind.open(shape.sql)
-        let target = app.target(shape.rules)
-        let hold = TargetHold(
+        let store = app.store(shape.rules)
+        let hold = StoreHold(
             name: "dispute",
-            target: TargetName("app-db"),
+            store: StoreName("app-db"),
             rows: RowFilter(
                 table: held.table,
                 conditions: [RowFilter.Condition(column: held.column, values: [held.value])]
@@ -135,7 +135,7 @@ import Testing
             uid: 0
         )
         let before = try app.dump(shape.tables)
-        let answers = await target.purge([order(shape.user, holds: [hold])])
+        let answers = await store.purge([order(shape.user, holds: [hold])])
         guard case .held? = answers.first else {
             Issue.record("not held: \(answers)")
             return
@@ -144,8 +144,8 @@ import Testing
         let gone = shape.tables.map { (before[$0] ?? []).count - (after[$0] ?? []).count }
         let all = shape.tables.map { (before[$0] ?? []).count - (shape.left[$0] ?? []).count }
         #expect(gone.reduce(0, +) == all.reduce(0, +) - held.rows)
-        _ = await target.purge([order(shape.user)])
-        #expect(await target.verify([order(shape.user)]) == [.clean])
+        _ = await store.purge([order(shape.user)])
+        #expect(await store.verify([order(shape.user)]) == [.clean])
         #expect(try app.dump(shape.tables) == shape.left)
     }
 }

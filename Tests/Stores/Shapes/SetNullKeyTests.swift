@@ -90,15 +90,15 @@ struct SetNullKeyTests {
         _ user: String,
         left: [String: [String]]
     ) async throws {
-        let target = app.target(rules)
-        let found = await target.inspect(withOutages: true)
+        let store = app.store(rules)
+        let found = await store.inspect(withOutages: true)
         #expect(found.problems == [] && found.uncovered == [])
-        let answers = await target.purge([order(user)])
+        let answers = await store.purge([order(user)])
         guard case .done? = answers.first else {
             Issue.record("not done: \(answers)")
             return
         }
-        #expect(await target.verify([order(user)]) == [.clean])
+        #expect(await store.verify([order(user)]) == [.clean])
         #expect(try app.dump(left.keys.sorted()) == left)
     }
 
@@ -108,12 +108,12 @@ struct SetNullKeyTests {
     )
     func checked(kind: ShapeKind) async throws {
         let app = try kind.open(Self.posts)
-        let target = app.target(Self.rules)
-        let found = await target.inspect(withOutages: true)
+        let store = app.store(Self.rules)
+        let found = await store.inspect(withOutages: true)
         #expect(found.problems == [])
         #expect(found.uncovered.map(\.name) == ["comments.post_id"])
         #expect(found.uncovered.map(\.reason) == [Self.sentence])
-        let answers = await target.purge([order("user-anna")])
+        let answers = await store.purge([order("user-anna")])
         guard case .failure(.blocked)? = answers.first else {
             Issue.record("not blocked: \(answers)")
             return
@@ -132,7 +132,7 @@ struct SetNullKeyTests {
     )
     func suggested(kind: ShapeKind) async throws {
         let app = try kind.open(Self.posts)
-        let made = try await SuggestedRules(app.target([]), userTable: "users.id")
+        let made = try await SuggestedRules(app.store([]), userTable: "users.id")
         #expect(
             made.lines == [
                 "comments.post_id via posts.id: delete", "drafts.writer: delete",
@@ -157,7 +157,7 @@ struct SetNullKeyTests {
             .replacing("REFERENCES notes", with: "REFERENCES notes ON DELETE SET NULL")
         let app = try kind.open(sql)
         let rules = SchemaShape.treeOfItself.rules
-        let found = await app.target([rules[0]]).inspect(withOutages: true)
+        let found = await app.store([rules[0]]).inspect(withOutages: true)
         #expect(found.uncovered.map(\.name) == ["notes.up"])
         #expect(found.uncovered.allSatisfy { $0.reason.contains("since 'up' is NOT NULL") })
         try await expectDone(app, rules, "a", left: ["notes": ["3|3|b"]])
@@ -173,7 +173,7 @@ struct SetNullKeyTests {
     @Test("a key of two columns", arguments: [ShapeKind.sqlite, .postgresql])
     func twoColumns(kind: ShapeKind) async throws {
         let app = try kind.open(Self.goods)
-        let found = await app.target([SchemaShape.rule("shops", "u")]).inspect(withOutages: true)
+        let found = await app.store([SchemaShape.rule("shops", "u")]).inspect(withOutages: true)
         #expect(found.uncovered.map(\.name) == ["goods.shop"])
         #expect(found.uncovered.allSatisfy { $0.reason.contains("since 'tenant' is NOT NULL") })
     }
@@ -191,8 +191,8 @@ struct SetNullKeyTests {
         let sql =
             "CREATE DOMAIN needed AS INTEGER NOT NULL; CREATE DOMAIN above AS needed;"
             + Self.posts.replacing("post_id INTEGER NOT NULL", with: "post_id \(name)")
-        let target = try ShapeKind.postgresql.open(sql).target(Self.rules)
-        let found = await target.inspect(withOutages: true)
+        let store = try ShapeKind.postgresql.open(sql).store(Self.rules)
+        let found = await store.inspect(withOutages: true)
         #expect(found.uncovered.map(\.reason) == [Self.sentence])
     }
 
@@ -208,7 +208,7 @@ struct SetNullKeyTests {
             INSERT INTO users VALUES ('user-anna'); INSERT INTO notes VALUES (1, 1, 'user-anna');
             """
         )
-        let made = try await SuggestedRules(app.target([]), userTable: "users.id")
+        let made = try await SuggestedRules(app.store([]), userTable: "users.id")
         let words = made.text.replacing("\n#", with: "").replacing("  ", with: " ")
         let question = "DECIDE: a row of 'notes' that refers to itself by 'up' cannot be deleted"
         #expect(words.contains(question) == (kind == .mysql), "\(made.text)")

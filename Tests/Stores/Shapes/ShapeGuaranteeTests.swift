@@ -24,19 +24,19 @@ struct ShapeGuaranteeTests {
             INSERT INTO items VALUES (1, 1), (2, 2); INSERT INTO notes VALUES (1, 1), (2, 2);
             """
         )
-        let target = app.target([
+        let store = app.store([
             SchemaShape.rule("users", "id"), SchemaShape.rule("orders", "u", dated: true),
             SchemaShape.rule("items", "o", via: "orders.id"),
             SchemaShape.rule("notes", "i", via: "items.id"),
         ])
         let user = order("a", cutoff: Self.cutoff)
         #expect(
-            await target.purge([user]).map(\.text) == [
+            await store.purge([user]).map(\.text) == [
                 "notes delete 1+1; items delete 1+1; orders delete 1+1;"
                     + " users delete, cutoff: none 0+1"
             ]
         )
-        #expect(await target.verify([user]) == [.clean])
+        #expect(await store.verify([user]) == [.clean])
         let left = try app.dump(["users", "orders", "items", "notes"])
         #expect(
             left == [
@@ -55,18 +55,18 @@ struct ShapeGuaranteeTests {
                 (3, 'a', 1750000000), (4, 'b', 1750000000);
             """
         )
-        let target = app.target([SchemaShape.rule("bills", "u", .keep, dated: true)])
+        let store = app.store([SchemaShape.rule("bills", "u", .keep, dated: true)])
         let user = order("a", cutoff: Self.cutoff)
-        guard case .items(let items) = await target.plan(user) else {
+        guard case .items(let items) = await store.plan(user) else {
             Issue.record("no plan")
             return
         }
         #expect(items.map(\.count) == [1] && items.map(\.newerCount) == [2])
-        let answers = await target.purge([user])
+        let answers = await store.purge([user])
         #expect(answers.map(\.text) == ["bills keep: law 1+2"])
         // They say nothing of what was to go.
         #expect(answers.first?.counts?.newerCount == 0)
-        #expect(await target.verify([user]) == [.clean])
+        #expect(await store.verify([user]) == [.clean])
         #expect(try app.dump("bills").count == 4)
     }
 
@@ -81,14 +81,14 @@ struct ShapeGuaranteeTests {
                 (6, 2, 'b', 1600000000);
             """
         )
-        let target = app.target([
+        let store = app.store([
             SchemaShape.rule("notes", "u", dated: true),
             SchemaShape.rule("notes", "up", via: "notes.id", dated: true),
         ])
         let user = order("a", cutoff: Self.cutoff)
-        let answers = await target.purge([user]).map(\.text)
+        let answers = await store.purge([user]).map(\.text)
         #expect(answers.allSatisfy { $0.contains("notes delete") }, "\(answers)")
-        #expect(await target.verify([user]) == [.clean])
+        #expect(await store.verify([user]) == [.clean])
         let left = try app.dump("notes").map { $0.prefix(1) }
         #expect(left == ["1", "2", "3"])
     }
@@ -117,16 +117,16 @@ struct ShapeGuaranteeTests {
     func largeKills(shape: SchemaShape, kind: ShapeKind) async throws {
         for transactions in 1...4 {
             let app = try kind.open(Self.large(shape))
-            _ = await app.target(shape.rules, transactionsMax: transactions).purge([order("a")])
+            _ = await app.store(shape.rules, transactionsMax: transactions).purge([order("a")])
             let before = try app.dump(shape.tables)
             #expect(before != shape.left, "it was not killed in the middle")
             if shape.tables.contains("items") {
                 let orders = Set((before["orders"] ?? []).map { $0.prefix(1) })
                 #expect(orders == ["1", "2", "3"])
             }
-            let target = app.target(shape.rules)
-            #expect(await target.verify([order("a")]) != [.clean])
-            #expect(await target.finishes(order("a")))
+            let store = app.store(shape.rules)
+            #expect(await store.verify([order("a")]) != [.clean])
+            #expect(await store.finishes(order("a")))
             #expect(try app.dump(shape.tables) == shape.left)
         }
     }
@@ -140,7 +140,7 @@ struct ShapeGuaranteeTests {
         let app = try kind.open(SchemaShape.bareChain.sql)
         let rules = SchemaShape.bareChain.rules
         // A rule that runs last, as if the items had come behind the first one.
-        let target = app.target(rules)
+        let store = app.store(rules)
         try app.run(
             kind == .sqlite
                 ? """
@@ -153,17 +153,17 @@ struct ShapeGuaranteeTests {
                 CREATE TRIGGER t BEFORE DELETE ON items FOR EACH ROW EXECUTE FUNCTION keep()
                 """
         )
-        _ = await target.purge([order("a")])
+        _ = await store.purge([order("a")])
         #expect(try app.dump("items") == ["2|1", "3|2", "5|", "6|9"])
         #expect(try app.dump("orders") == ["1|a", "2|b"])
-        #expect(await target.verify([order("a")]) == [.remaining(2)])
+        #expect(await store.verify([order("a")]) == [.remaining(2)])
     }
 
     @Test("users of chains and templates are listed for replays", arguments: ShapeKind.allCases)
     func listed(kind: ShapeKind) async throws {
         for shape in [SchemaShape.composite, .chain] {
             let app = try kind.open(shape.sql)
-            guard case .found(let users) = await app.target(shape.rules).users(where: { _ in true })
+            guard case .found(let users) = await app.store(shape.rules).users(where: { _ in true })
             else {
                 Issue.record("not listed")
                 continue
@@ -185,13 +185,13 @@ struct ShapeGuaranteeTests {
             """
         )
         let template = "{tenant}/{id}"
-        let target = app.target([
+        let store = app.store([
             SchemaShape.rule("p", "id", type: .integer, dated: true, template: template)
         ])
-        _ = await target.purge([order("a/1"), order("b/1")])
+        _ = await store.purge([order("a/1"), order("b/1")])
         #expect(try app.dump("p") == ["a|1|1800000000"])
         let future = Obstacle(.future, at: "p", name: "made")
-        let answers = await target.verify([order("a/1"), order("b/1")])
+        let answers = await store.verify([order("a/1"), order("b/1")])
         #expect(answers == [.failure(.blocked(future)), .clean])
     }
 }

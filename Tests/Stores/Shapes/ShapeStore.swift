@@ -26,8 +26,8 @@ protocol ShapeStore {
 
     func run(_ sql: String) throws
 
-    /// A target of its own; the transaction of that number is its last one.
-    func target(
+    /// A store of its own; the transaction of that number is its last one.
+    func store(
         _ rules: [TableRule],
         keys: [KeyRule],
         transactionsMax: Int
@@ -35,11 +35,11 @@ protocol ShapeStore {
 }
 
 extension ShapeStore {
-    func target(
+    func store(
         _ rules: [TableRule],
         transactionsMax: Int = .max
     ) -> any UserListing & RowHolding & CoverageSearching {
-        target(rules, keys: [], transactionsMax: transactionsMax)
+        store(rules, keys: [], transactionsMax: transactionsMax)
     }
 
     func dump(_ tables: [String]) throws -> [String: [String]] {
@@ -56,20 +56,20 @@ extension AppDatabase: ShapeStore {
 
     func run(_ sql: String) throws { try execute(sql) }
 
-    func target(
+    func store(
         _ rules: [TableRule],
         keys: [KeyRule],
         transactionsMax: Int
     ) -> any UserListing & RowHolding & CoverageSearching {
         let rests = Ticks()
         // One piece of work in a transaction, and a rest behind each.
-        let clock = TargetClock.hasty { _ in
+        let clock = StoreClock.hasty { _ in
             let count = rests.value.wrappingAdd(1, ordering: .relaxed).newValue
             if count >= transactionsMax { throw CancellationError() }
         }
-        var plan = SQLiteTargetPlan(name: TargetName("app-db"), path: path, rules: rules)
+        var plan = SQLiteStorePlan(name: StoreName("app-db"), path: path, rules: rules)
         (plan.keys, plan.notes) = (keys, notes)
-        return SQLiteTarget(
+        return SQLiteStore(
             plan: plan,
             hasher: StandInHasher(),
             clock: transactionsMax == .max ? .still() : clock
@@ -82,7 +82,7 @@ extension PostgreSQLFixture: ShapeStore {
 
     func run(_ text: String) throws { try sql(text) }
 
-    func target(
+    func store(
         _ rules: [TableRule],
         keys: [KeyRule],
         transactionsMax: Int
@@ -90,7 +90,7 @@ extension PostgreSQLFixture: ShapeStore {
         let commits = Ticks()
         var plan = plan(rules)
         (plan.keys, plan.notes) = (keys, notes)
-        return target(plan) { statement in
+        return store(plan) { statement in
             guard statement == "COMMIT" else { return true }
             return commits.value.wrappingAdd(1, ordering: .relaxed).newValue < transactionsMax
         }

@@ -10,7 +10,7 @@ private struct SlowConnection: SQLConnection {
     typealias Dialect = SQLiteDialect
 
     func rows(_ sql: String, _ parameters: SQLParameters) throws(SQLError) -> [[BoundValue?]] {
-        throw SQLError(.timeout, target: TargetName("app-db"))
+        throw SQLError(.timeout, store: StoreName("app-db"))
     }
 }
 
@@ -48,16 +48,16 @@ struct SpelledValueTests {
         // A collation that ignores blanks at the end finds the row, and it goes.
         guard kind != .mysql || spelling != "Anna@x.example " else { return }
         let app = try kind.open(Self.sql)
-        let target = app.target(Self.rules)
-        #expect(await target.diagnose() == [])
+        let store = app.store(Self.rules)
+        #expect(await store.diagnose() == [])
         try app.run("INSERT INTO letters VALUES (4, '\(spelling)', 1600000000)")
         let before = try app.dump(Self.tables)
-        #expect(await target.purge([order("a")]) == [.failure(Self.named)])
+        #expect(await store.purge([order("a")]) == [.failure(Self.named)])
         // What leads there stays, for the next try.
         #expect(try app.dump(Self.tables) == before)
         try app.run("UPDATE letters SET email = 'Anna@x.example' WHERE n = 4")
-        _ = await target.purge([order("a")])
-        #expect(await target.verify([order("a")]) == [.clean])
+        _ = await store.purge([order("a")])
+        #expect(await store.verify([order("a")]) == [.clean])
         #expect(try app.dump("letters").map { $0.prefix(2) } == ["2|", "3|"])
     }
 
@@ -65,10 +65,10 @@ struct SpelledValueTests {
     func others(kind: ShapeKind) async throws {
         let app = try kind.open(Self.sql)
         try app.run("INSERT INTO letters VALUES (4, 'ANNA@x.example', 1600000000)")
-        let target = app.target(Self.rules)
-        let answers = await target.purge([order("b"), order("a"), order("c")])
+        let store = app.store(Self.rules)
+        let answers = await store.purge([order("b"), order("a"), order("c")])
         #expect(answers[1] == .failure(Self.named))
-        #expect(await target.verify([order("b"), order("c")]) == [.clean, .clean])
+        #expect(await store.verify([order("b"), order("c")]) == [.clean, .clean])
         #expect(try app.dump("users") == ["a|Anna@x.example"])
     }
 
@@ -80,9 +80,9 @@ struct SpelledValueTests {
             "INSERT INTO letters VALUES (4, 'anna@x.example', 1600000000),"
                 + " (5, 'ANNA@x.example', 1600000000)"
         )
-        let target = app.target(Self.rules)
-        _ = await target.purge([order("a")])
-        #expect(await target.verify([order("a")]) == [.clean])
+        let store = app.store(Self.rules)
+        _ = await store.purge([order("a")])
+        #expect(await store.verify([order("a")]) == [.clean])
         #expect(try app.dump("letters").map { $0.prefix(2) } == ["2|", "3|", "4|", "5|"])
     }
 
@@ -96,13 +96,13 @@ struct SpelledValueTests {
         let rules = [
             SchemaShape.rule("notes", "u"), SchemaShape.rule("notes", "email", via: "users.email"),
         ]
-        let target = app.target(Self.rules + rules)
-        _ = await target.purge([order("a")])
-        #expect(await target.verify([order("a")]) == [.clean])
+        let store = app.store(Self.rules + rules)
+        _ = await store.purge([order("a")])
+        #expect(await store.verify([order("a")]) == [.clean])
         #expect(try app.dump("notes") == ["2|b|bob@x.example"])
         try app.run("INSERT INTO notes VALUES (3, 'c', 'BOB@x.example')")
         let named = Obstacle(.spelling, at: "notes", name: "email")
-        #expect(await target.purge([order("b")]) == [.failure(.blocked(named))])
+        #expect(await store.purge([order("b")]) == [.failure(.blocked(named))])
     }
 
     @Test("a newer row does not keep the request open", arguments: ShapeKind.allCases)
@@ -110,8 +110,8 @@ struct SpelledValueTests {
         let app = try kind.open(Self.sql)
         let later = present.unixMilliseconds / 1000 + 10
         try app.run("INSERT INTO letters VALUES (4, 'ANNA@x.example', \(later))")
-        let target = app.target(Self.rules)
-        guard case .done(let counts)? = await target.purge([order("a")]).first else {
+        let store = app.store(Self.rules)
+        guard case .done(let counts)? = await store.purge([order("a")]).first else {
             Issue.record("not done")
             return
         }
@@ -147,7 +147,7 @@ struct SpelledValueTests {
     @Test("where looking takes too long, the rule counts as not looked for")
     func slow() throws {
         let plan = try Self.plan(try AppDatabase(Self.sql))
-        let name = TargetName("app-db")
+        let name = StoreName("app-db")
         let entries = try SlowConnection().look(at: order("a"), plan, name)
         #expect(entries.map(\.name) == ["letters"])
         #expect(entries.map(\.unreachedRule) == ["email in other spellings"])

@@ -25,7 +25,7 @@ struct EverySpellingTests {
             #expect(verdict.touched == [], "\(name)")
             #expect(verdict.cleanCount >= atLeast, "\(name)")
         }
-        await spelled.target.shutdown()
+        await spelled.store.shutdown()
     }
 
     @Test("there are 100 and more, and no two pairs share an id")
@@ -64,8 +64,8 @@ struct EverySpellingTests {
     @Test("webhook", .enabled(if: isWhole))
     func webhook() async throws {
         let server = try WebhookServer()
-        try await server.with { target in
-            let spelled = WebhookSpelled(server: server, target: target)
+        try await server.with { store in
+            let spelled = WebhookSpelled(server: server, store: store)
             try await tryBoth(in: spelled, "webhook")
         }
     }
@@ -95,9 +95,9 @@ struct EverySpellingTests {
     )
     func http(step: String) async throws {
         let server = try HTTPServer()
-        let steps = "[[target.erase]]\nname = \"user\"\n" + step
-        try await server.with(HTTPTargetTests.auth + steps + HTTPTargetTests.verify) { target in
-            try await tryBoth(in: HTTPSpelled(server: server, target: target), "http \(step)")
+        let steps = "[[store.erase]]\nname = \"user\"\n" + step
+        try await server.with(HTTPStoreTests.auth + steps + HTTPStoreTests.verify) { store in
+            try await tryBoth(in: HTTPSpelled(server: server, store: store), "http \(step)")
         }
     }
 }

@@ -10,12 +10,12 @@ import TestSupport
 /// Objects of a bucket of Cloud Storage.
 final class CloudStorageSpelled: SpelledStore {
     private let bench: GoogleBench
-    let target: any PurgeTarget
+    let store: any PurgeStore
     private var ids: [Int: String] = [:]
 
     init(_ bench: GoogleBench) throws {
         self.bench = bench
-        target = try CloudStorageTargetTests.target(
+        store = try CloudStorageStoreTests.store(
             bench,
             prefixes: ["users/{user_id}/"],
             objects: ["pic/{user_id}.png"]
@@ -44,12 +44,12 @@ final class CloudStorageSpelled: SpelledStore {
 /// Documents under an id, and with the id in a field.
 final class FirestoreSpelled: SpelledStore {
     private let bench: GoogleBench
-    let target: any PurgeTarget
+    let store: any PurgeStore
     private var ids: [Int: String] = [:]
 
     init(_ bench: GoogleBench) throws {
         self.bench = bench
-        target = try FirestoreTargetTests.target(
+        store = try FirestoreStoreTests.store(
             bench,
             documents: ["users/{user_id}"],
             collections: ["posts where author == {user_id}"]
@@ -80,12 +80,12 @@ final class FirestoreSpelled: SpelledStore {
 /// Values of a Realtime Database.
 final class RealtimeDatabaseSpelled: SpelledStore {
     private let bench: GoogleBench
-    let target: any PurgeTarget
+    let store: any PurgeStore
     private var ids: [Int: String] = [:]
 
     init(_ bench: GoogleBench) throws {
         self.bench = bench
-        target = try RealtimeDatabaseTargetTests.target(bench)
+        store = try RealtimeDatabaseStoreTests.store(bench)
     }
 
     func fill(_ ids: [Int: String]) {
@@ -109,12 +109,12 @@ final class RealtimeDatabaseSpelled: SpelledStore {
 /// Accounts of Firebase Authentication.
 final class FirebaseAuthSpelled: SpelledStore {
     private let bench: GoogleBench
-    let target: any PurgeTarget
+    let store: any PurgeStore
     private var ids: [Int: String] = [:]
 
     init(_ bench: GoogleBench) throws {
         self.bench = bench
-        target = try FirebaseAuthTargetTests.target(bench)
+        store = try FirebaseAuthStoreTests.store(bench)
     }
 
     func fill(_ ids: [Int: String]) {
@@ -135,7 +135,7 @@ final class FirebaseAuthSpelled: SpelledStore {
 /// Things behind an HTTP API.
 struct HTTPSpelled: SpelledStore {
     let server: HTTPServer
-    let target: any PurgeTarget
+    let store: any PurgeStore
 
     func fill(_ ids: [Int: String]) throws {
         let things = ids.map { number, text in
@@ -152,7 +152,7 @@ struct HTTPSpelled: SpelledStore {
 /// Rows of a service of the operator's own.
 struct WebhookSpelled: SpelledStore {
     let server: WebhookServer
-    let target: any PurgeTarget
+    let store: any PurgeStore
 
     func fill(_ ids: [Int: String]) throws {
         try server.setRows(ids.map { JSONValue.Member($0.value, .integer(Int64($0.key + 1))) })

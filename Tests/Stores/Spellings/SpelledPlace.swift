@@ -9,11 +9,11 @@ import Sandbox
 /// Folders below a root, found by the file system's own calls.
 struct FilesSpelled: SpelledStore {
     private let fixture: FilesFixture
-    let target: any PurgeTarget
+    let store: any PurgeStore
 
     init() throws {
         fixture = try FilesFixture()
-        target = try fixture.target("users/{user_id}")
+        store = try fixture.store("users/{user_id}")
     }
 
     private func file(_ text: String) -> String { "\(fixture.root)/users/\(text)/number" }
@@ -52,12 +52,12 @@ final class RedisSpelled: SpelledStore {
     private static let separators: Set<UInt8> = [0, 0x2f, 0x3a]
 
     private let fixture: RedisFixture
-    let target: any PurgeTarget
+    let store: any PurgeStore
     private var ids: [Int: String] = [:]
 
     init(_ kind: RedisProgram) throws {
         fixture = try RedisFixture(database: 14, of: kind)
-        target = fixture.target(try fixture.plan(Self.keys, Self.members))
+        store = fixture.store(try fixture.plan(Self.keys, Self.members))
     }
 
     func fill(_ ids: [Int: String]) throws {
@@ -103,12 +103,12 @@ final class RedisSpelled: SpelledStore {
 /// Objects of a bucket without versions.
 final class S3Spelled: SpelledStore {
     private let fixture: S3Fixture
-    let target: any PurgeTarget
+    let store: any PurgeStore
     private var ids: [Int: String] = [:]
 
     init() throws {
         fixture = try S3Fixture(versioned: false)
-        target = try fixture.target(prefixes: ["users/{user_id}/"], keys: ["pic/{user_id}.png"])
+        store = try fixture.store(prefixes: ["users/{user_id}/"], keys: ["pic/{user_id}.png"])
     }
 
     func fill(_ ids: [Int: String]) throws {
@@ -150,13 +150,13 @@ final class S3Spelled: SpelledStore {
 final class DynamoDBSpelled: SpelledStore {
     private let fixture: DynamoDBFixture
     private let type: String
-    let target: any PurgeTarget
+    let store: any PurgeStore
 
     init(type: String) throws {
         self.type = type
         fixture = try DynamoDBFixture()
         try fixture.make("app", type: type, isSorted: false)
-        target = try fixture.target(["app where pk == {user_id}"])
+        store = try fixture.store(["app where pk == {user_id}"])
     }
 
     func fill(_ ids: [Int: String]) throws {
@@ -212,7 +212,7 @@ final class DynamoDBSpelled: SpelledStore {
 /// A program that keeps its rows in a file, as JSON.
 struct CommandSpelled: SpelledStore {
     private let file: String
-    let target: any PurgeTarget
+    let store: any PurgeStore
 
     private static let program = """
         import json, sys
@@ -230,7 +230,7 @@ struct CommandSpelled: SpelledStore {
 
     init() throws {
         file = NSTemporaryDirectory() + "expunged-\(UUID().uuidString)"
-        target = try CommandTargetTests.target(
+        store = try CommandStoreTests.store(
             program: "/usr/bin/python3",
             ["-ISEc", Self.program, file]
         )

@@ -6,7 +6,7 @@ import Lifecycle
 /// A store in which things of both ids of each pair stand, each under a number, and which is asked
 /// for them as an application would ask.
 protocol SpelledStore {
-    var target: any PurgeTarget { get }
+    var store: any PurgeStore { get }
 
     /// Has nothing but a thing of each id, as far as it can hold the ids.
     func fill(_ ids: [Int: String]) async throws
@@ -64,8 +64,8 @@ struct SpelledVerdict {
             let orders = try requests[start...].prefix(100).map {
                 try FilesFixture.order($0.user.exposeText())
             }
-            _ = await spelled.target.purge(orders)
-            verified += await spelled.target.verify(orders)
+            _ = await spelled.store.purge(orders)
+            verified += await spelled.store.verify(orders)
         }
         let after = try await spelled.contents()
         verdict.judge(touchedSince: before, after, pairs, asked: requests.map(\.user), found)

@@ -113,12 +113,12 @@ extension [Int: [UInt8]] {
 struct SQLiteSpelled: SpelledStore {
     let app: AppDatabase
     private let isBytes: Bool
-    let target: any PurgeTarget
+    let store: any PurgeStore
 
     init(_ app: AppDatabase, _ rule: TableRule) {
         self.app = app
         isBytes = rule.idType == .blob
-        target = app.target(rule, clock: .patient(wall: FilesFixture.now()))
+        store = app.store(rule, clock: .patient(wall: FilesFixture.now()))
     }
 
     func fill(_ ids: [Int: String]) throws {
@@ -157,7 +157,7 @@ struct SQLiteSpelled: SpelledStore {
 struct PostgreSQLSpelled: SpelledStore {
     private let session: PostgreSQLSession
     private let isBytes: Bool
-    let target: any PurgeTarget
+    let store: any PurgeStore
 
     init(_ sql: String, _ rule: TableRule) throws {
         let app = try PostgreSQLFixture(
@@ -174,7 +174,7 @@ struct PostgreSQLSpelled: SpelledStore {
         isBytes = rule.idType == .blob
         session = try app.session()
         try session.run("SET search_path TO \(app.schema), public")
-        target = app.target(rule)
+        store = app.store(rule)
     }
 
     private func literal(_ text: String) -> String? {
@@ -220,14 +220,14 @@ struct PostgreSQLSpelled: SpelledStore {
 struct MySQLSpelled: SpelledStore {
     private let session: MySQLSession
     private let idType: IDType
-    let target: any PurgeTarget
+    let store: any PurgeStore
 
     init(_ sql: String, _ rule: TableRule, _ type: String) throws {
         let app = try MySQLFixture(sql)
         session = try app.session()
         try session.run("SET sql_mode = 'TRADITIONAL'")
         idType = rule.idType
-        target = app.target(rule)
+        store = app.store(rule)
     }
 
     func fill(_ ids: [Int: String]) throws {

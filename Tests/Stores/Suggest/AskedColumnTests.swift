@@ -47,7 +47,7 @@ struct AskedColumnTests {
     ]
 
     private func left(_ app: any ShapeStore, _ rules: [TableRule]) async throws -> [String] {
-        guard case .findings(let found) = await app.target(rules).coverage() else {
+        guard case .findings(let found) = await app.store(rules).coverage() else {
             Issue.record("no findings")
             return []
         }
@@ -74,8 +74,8 @@ struct AskedColumnTests {
     @Test("without a table of users only names are looked at", arguments: ShapeKind.allCases)
     func noUsers(kind: ShapeKind) async throws {
         let app = try kind.open("CREATE TABLE notes(n INTEGER PRIMARY KEY, writer TEXT);")
-        let target = app.target([Self.rule("notes", "writer", .text)])
-        guard case .findings(let found) = await target.coverage() else {
+        let store = app.store([Self.rule("notes", "writer", .text)])
+        guard case .findings(let found) = await store.coverage() else {
             Issue.record("no findings")
             return
         }
@@ -161,7 +161,7 @@ struct AskedColumnTests {
     @Test("the suggestion asks about the same columns", arguments: ShapeKind.allCases)
     func suggestion(kind: ShapeKind) async throws {
         let app = try kind.open(Self.schema)
-        let made = try await SuggestedRules(app.target([]), userTable: "users.id")
+        let made = try await SuggestedRules(app.store([]), userTable: "users.id")
         let text = made.text.replacing("\n#   ", with: " ").replacing("\n#", with: "")
         for words in [
             "DECIDE: 'invites.address' holds 'user_emails.email' in 2 of 2 sampled rows.",

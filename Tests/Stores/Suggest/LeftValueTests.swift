@@ -34,7 +34,7 @@ struct LeftValue: Sendable, CustomTestStringConvertible {
     func left(value: LeftValue, kind: ShapeKind) async throws {
         let app = try kind.open(value.users + value.sql)
         let rules = [TableRule(table: "users", column: "id", action: .delete)] + value.rules
-        let answer = await app.target(rules).coverage()
+        let answer = await app.store(rules).coverage()
         guard case .findings(let findings) = answer else {
             Issue.record("\(answer)")
             return
@@ -54,9 +54,9 @@ struct LeftValue: Sendable, CustomTestStringConvertible {
         var asked = 0
         for value in LeftValue.all where !value.left.isEmpty {
             let app = try AppDatabase(value.users + value.sql)
-            let made = try await SuggestedRules(app.target([]), userTable: "users.id")
+            let made = try await SuggestedRules(app.store([]), userTable: "users.id")
             let text = made.text.replacing("\n#   ", with: " ").replacing("\n#", with: "")
-            let answer = await app.target(made.rules).coverage()
+            let answer = await app.store(made.rules).coverage()
             guard case .findings(let findings) = answer else {
                 Issue.record("\(answer)")
                 return

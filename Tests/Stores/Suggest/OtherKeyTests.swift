@@ -33,7 +33,7 @@ struct OtherKeyTests {
             rules.append(Self.rule("posts", "owner"))
             rules.append(Self.rule("comments", "post_id", via: "posts.id"))
         }
-        let answer = await app.target(rules).coverage()
+        let answer = await app.store(rules).coverage()
         guard case .findings(let found) = answer else {
             Issue.record("\(answer)")
             return

@@ -36,7 +36,7 @@ import Testing
 
     /// What the check says of the column that another user's deal has, by name.
     private func unsure(_ app: any ShapeStore, _ rules: [TableRule]) async throws -> [String] {
-        guard case .findings(let found) = await app.target(rules).coverage() else {
+        guard case .findings(let found) = await app.store(rules).coverage() else {
             Issue.record("no findings")
             return []
         }
@@ -142,7 +142,7 @@ import Testing
                 INSERT INTO bills VALUES \(bills);
                 """
         let app = try AppDatabase(sql)
-        let made = try await SuggestedRules(app.target([]), userTable: "users.id")
+        let made = try await SuggestedRules(app.store([]), userTable: "users.id")
         let text = made.text.replacing("\n#   ", with: " ")
         let question = "DECIDE: 'inviter_id' of 2 tables may hold ids of users"
         #expect(text.contains(question), "\(text)")
@@ -151,7 +151,7 @@ import Testing
     @Test("the suggestion asks, and writes no rule") func question() async throws {
         let sql = Self.schema { $0 }.replacing("owner_id", with: "weight")
         let app = try AppDatabase(sql)
-        let made = try await SuggestedRules(app.target([]), userTable: "users.id")
+        let made = try await SuggestedRules(app.store([]), userTable: "users.id")
         #expect(made.lines == ["calls.doer (integer): delete", "users.id (integer): delete"])
         for column in ["inviter_id", "assigned_agent_id", "doer", "document"] {
             let question = "DECIDE: 'deals.\(column)' may hold ids of users"

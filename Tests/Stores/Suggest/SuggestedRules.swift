@@ -6,18 +6,18 @@ import Testing
 @testable import Daemon
 @testable import Stores
 
-/// A suggestion of a target, read as the configuration of a service is.
+/// A suggestion of a store, read as the configuration of a service is.
 struct SuggestedRules {
     let text: String
     let rules: [TableRule]
 
     /// Asks for a suggestion, and changes lines as a person would.
     init(
-        _ target: any PurgeTarget,
+        _ store: any PurgeStore,
         userTable: String?,
         edits: [(line: String, by: String)] = []
     ) async throws {
-        let suggesting = try #require(target as? any RuleSuggesting)
+        let suggesting = try #require(store as? any RuleSuggesting)
         let answer = await suggesting.suggestion(userTable: userTable)
         guard case .rules(var text) = answer else { throw SuggestionFailure(text: "\(answer)") }
         for edit in edits {
@@ -28,7 +28,7 @@ struct SuggestedRules {
         }
         self.text = text
         let header = """
-            [[target]]
+            [[store]]
             name = "app-db"
             kind = "sqlite"
             path = "/srv/app/app.db"
@@ -38,7 +38,7 @@ struct SuggestedRules {
             Array((header + text).utf8),
             file: "t.toml"
         )
-        let tables = try #require(configuration.targets.first?.settings as? any TableKind)
+        let tables = try #require(configuration.stores.first?.settings as? any TableKind)
         rules = tables.claims.rules
     }
 

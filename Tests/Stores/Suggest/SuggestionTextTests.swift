@@ -31,7 +31,7 @@ struct SuggestedText: Sendable, CustomTestStringConvertible {
     @Test("the text names what goes, what is shared and what is left", arguments: SuggestedText.all)
     func words(text: SuggestedText) async throws {
         let app = try AppDatabase(text.sql)
-        let made = try await SuggestedRules(app.target([]), userTable: text.userTable)
+        let made = try await SuggestedRules(app.store([]), userTable: text.userTable)
         if let rules = text.rules { #expect(made.lines == rules, "\(made.text)") }
         let joined = made.text.replacing("\n#   ", with: " ").replacing("\n#", with: "")
         for words in text.words { #expect(joined.contains(words), "\(words) in \(made.text)") }
@@ -42,8 +42,8 @@ struct SuggestedText: Sendable, CustomTestStringConvertible {
     @Test("a table of users with a name that no configuration holds is refused")
     func unwritableUsers() async throws {
         let app = try AppDatabase("CREATE TABLE \"us\u{1}ers\"(id TEXT PRIMARY KEY)")
-        let target = try #require(app.target([]) as? any RuleSuggesting)
-        let answer = await target.suggestion(userTable: "us\u{1}ers.id")
+        let store = try #require(app.store([]) as? any RuleSuggesting)
+        let answer = await store.suggestion(userTable: "us\u{1}ers.id")
         guard case .refused(let reason) = answer else {
             Issue.record("not refused: \(answer)")
             return
@@ -73,7 +73,7 @@ extension SuggestedText {
             rules: ["posts.user_id: delete", "threads.user_id: delete", "users.id: delete"],
             words: [
                 "DECIDE: rows of 'posts' go with those of 'threads' by ON DELETE CASCADE, also"
-                    + " rows of other users\n[[target.table]]\ntable = \"threads\""
+                    + " rows of other users\n[[store.table]]\ntable = \"threads\""
             ],
             none: ["rows of 'views' go"]
         ),
@@ -122,7 +122,7 @@ extension SuggestedText {
                 """,
             words: [
                 "DECIDE: rows of 'posts' go with those of 'threads' by ON DELETE CASCADE, also"
-                    + " rows of other users\n[[target.table]]\ntable = \"forums\""
+                    + " rows of other users\n[[store.table]]\ntable = \"forums\""
             ]
         ),
     ]

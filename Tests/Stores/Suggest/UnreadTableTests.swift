@@ -9,7 +9,7 @@ import Testing
         TableShape("users", columns: ["id"]), TableShape("letters", columns: ["recipient"]),
     ]
     private static let user = SuggestionUser(table: "users", column: "id", reason: "a test")
-    private static let error = SQLError(.locked, target: TargetName("app-db"))
+    private static let error = SQLError(.locked, store: StoreName("app-db"))
 
     private static func run(_ schema: SQLSchema) -> SampleRun<SQLiteDialect> {
         SampleRun(schema, user, [])
@@ -46,7 +46,7 @@ import Testing
     func lost() {
         var run = Self.run(SQLSchema(Self.tables, ignoresCase: true))
         run.take([])
-        let isLeft = run.skip(after: SQLError(.lost, target: TargetName("app-db")))
+        let isLeft = run.skip(after: SQLError(.lost, store: StoreName("app-db")))
         #expect(!isLeft)
     }
 
@@ -89,13 +89,13 @@ import Testing
     @Test("a connection string says which database it is, and no secret is part of that")
     func location() {
         let location = { (conninfo: String) in
-            let plan = PostgreSQLTargetPlan(
-                name: TargetName("app-pg"),
+            let plan = PostgreSQLStorePlan(
+                name: StoreName("app-pg"),
                 conninfo: Secret(conninfo),
                 schemas: [],
                 rules: []
             )
-            return PostgreSQLTarget(plan: plan, hasher: StandInHasher(), clock: .still()).location
+            return PostgreSQLStore(plan: plan, hasher: StandInHasher(), clock: .still()).location
         }
         let named = location("host=h user=canary password=canary dbname=d")
         #expect(named?.contains("dbname=d") == true && named?.contains("canary") == false)

@@ -65,19 +65,19 @@ package struct WireReportVerdicts: WireObject, Codable, Hashable {
 
 /// What deletions completed in the month left in one table for one reason.
 package struct WireReportKept: WireObject, Codable, Hashable {
-    package var target: String
+    package var store: String
     package var table: String
     package var reason: String
     package var requests: Int
     package var rows: Int
 
-    package init(target: String, table: String, reason: String, requests: Int, rows: Int) {
-        (self.target, self.table, self.reason) = (target, table, reason)
+    package init(store: String, table: String, reason: String, requests: Int, rows: Int) {
+        (self.store, self.table, self.reason) = (store, table, reason)
         (self.requests, self.rows) = (requests, rows)
     }
 
     package static let fields: [WireField] = [
-        .required("target", .text, "The store's configured name."),
+        .required("store", .text, "The store's configured name."),
         .required("table", .text, "The table, folder, prefix or key."),
         .required("reason", .text, "Why, in the words of the receipts."),
         .required("requests", .integer, "Deletions that left something there."),
@@ -87,24 +87,24 @@ package struct WireReportKept: WireObject, Codable, Hashable {
 
 /// Copies that a store keeps for a while of what was erased in the month.
 package struct WireReportCopies: WireObject, Codable, Hashable {
-    package var target: String
+    package var store: String
     package var what: String
     package var requests: Int
     package var isEndKnown: Bool
     package var until: WallTime?
 
-    package init(target: String, what: String) {
-        (self.target, self.what) = (target, what)
+    package init(store: String, what: String) {
+        (self.store, self.what) = (store, what)
         (requests, isEndKnown) = (0, true)
     }
 
     enum CodingKeys: String, CodingKey {
-        case target, what, requests, until
+        case store, what, requests, until
         case isEndKnown = "endKnown"
     }
 
     package static let fields: [WireField] = [
-        .required("target", .text, "The store's configured name."),
+        .required("store", .text, "The store's configured name."),
         .required("what", .text, "What keeps them."),
         .required("requests", .integer, "Deletions that left copies there."),
         .required("end_known", .boolean, "Whether the end of all of them is known."),
@@ -114,29 +114,29 @@ package struct WireReportCopies: WireObject, Codable, Hashable {
 
 /// Holds that are in force now.
 package struct WireReportHolds: WireObject, Codable, Hashable {
-    package var targets: [WireReportHold] = []
+    package var stores: [WireReportHold] = []
     package var users = 0
 
     package init() {}
 
     package static let fields: [WireField] = [
-        .required("targets", .list(.object("ReportHold")), "By store."),
+        .required("stores", .list(.object("ReportHold")), "By store."),
         .required("users", .integer, "Users on hold."),
     ]
 }
 
 /// The holds on one store.
 package struct WireReportHold: WireObject, Codable, Hashable {
-    package var target: String
+    package var store: String
     package var count: Int
     package var since: WallTime
 
-    package init(target: String, count: Int, since: WallTime) {
-        (self.target, self.count, self.since) = (target, count, since)
+    package init(store: String, count: Int, since: WallTime) {
+        (self.store, self.count, self.since) = (store, count, since)
     }
 
     package static let fields: [WireField] = [
-        .required("target", .text, "The store's configured name."),
+        .required("store", .text, "The store's configured name."),
         .required("count", .integer, "Holds on it, or on rows of it."),
         .required("since", .time, "The oldest of them."),
     ]

@@ -5,7 +5,7 @@ package import Ledger
 package struct StateCopy: Sendable {
     package let facts: StartFacts
     /// The holds in force, by what they stop.
-    package let holds: (users: Int, targets: Int, requests: Int)
+    package let holds: (users: Int, stores: Int, requests: Int)
     /// Its entries, compared with its signed checkpoints.
     package let audit: LedgerAudit
 
@@ -74,7 +74,7 @@ package struct StateCopy: Sendable {
         self.facts = facts
         holds = (
             users: try database.int("SELECT count(*) FROM user_holds"),
-            targets: try database.int("SELECT count(*) FROM target_holds"),
+            stores: try database.int("SELECT count(*) FROM store_holds"),
             requests: try database.int(
                 "SELECT count(*) FROM requests WHERE has_own_hold = 1 AND ended_at IS NULL"
             )

@@ -3,7 +3,7 @@ import Settings
 
 /// Reads sampled rows, one statement of each table, and remembers whose values they hold.
 ///
-/// It says which statement is next and takes the rows; how they are read is the target's.
+/// It says which statement is next and takes the rows; how they are read is the store's.
 struct SampleRun<Dialect: SQLDialect>: Sendable {
     private enum Step {
         case users

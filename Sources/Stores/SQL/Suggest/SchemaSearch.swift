@@ -29,7 +29,7 @@ extension SQLSchema {
         }
     }
 
-    /// Writes rules, also where a target has none yet.
+    /// Writes rules, also where a store has none yet.
     func suggestion<Dialect: SQLDialect>(
         _ rules: [TableRule],
         userTable: String?

@@ -15,7 +15,7 @@ enum SuggestLimits {
     /// Longest statement in a SQLite database; a server has its `statement_timeout`.
     static let statement = Duration.seconds(1)
 
-    /// All statements of one call, well within the wait of `targets check`; the tables behind it
+    /// All statements of one call, well within the wait of `stores check`; the tables behind it
     /// are judged by names and keys alone.
     static let total = Duration.seconds(20)
 

@@ -22,7 +22,7 @@ struct RuleSuggestion: Sendable {
     var problems: [String] = []
     var extent = ""
 
-    /// The sections for a schema, checked as the rules of a target are.
+    /// The sections for a schema, checked as the rules of a store are.
     static func text<Dialect: SQLDialect>(
         _ schema: SQLSchema,
         _ user: SuggestionUser,
@@ -51,7 +51,7 @@ struct RuleSuggestion: Sendable {
         rules.removeAll { !$0.rule.isWritable }
     }
 
-    /// The `[[target.table]]` sections, with comments.
+    /// The `[[store.table]]` sections, with comments.
     var toml: String {
         var lines: [String] = []
         lines += Self.comment("User table: '\(user.table)' by '\(user.column)'; \(user.reason).")
@@ -129,7 +129,7 @@ extension SuggestedRule {
         for decision in decisions where !known.contains(decision) {
             lines += RuleSuggestion.comment("DECIDE: \(decision)")
         }
-        return lines + ["[[target.table]]"] + rule.tomlLines
+        return lines + ["[[store.table]]"] + rule.tomlLines
     }
 }
 

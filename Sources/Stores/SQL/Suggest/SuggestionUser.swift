@@ -42,7 +42,7 @@ struct SuggestionUser: Sendable {
         return own?.renamed(names)
     }
 
-    /// Finds the table of users: as an operator said, as a rule of the target says, or by names.
+    /// Finds the table of users: as an operator said, as a rule of the store says, or by names.
     static func find(
         in schema: SQLSchema,
         rules: [TableRule],
@@ -50,7 +50,7 @@ struct SuggestionUser: Sendable {
     ) -> Choice {
         if let text { return named(text, schema) }
         if let rule = ruled(rules, schema), let shape = schema.table(rule.table) {
-            let reason = "a rule of the target is about it"
+            let reason = "a rule of the store is about it"
             return choice(make(shape, rule.column, reason, schema, rule.idTemplate))
         }
         let ranking = Ranking(schema)
@@ -136,7 +136,7 @@ struct SuggestionUser: Sendable {
         }
     }
 
-    /// Without a rule about its users, a target has none.
+    /// Without a rule about its users, a store has none.
     private static func choice(_ user: SuggestionUser) -> Choice {
         guard [user.table, user.column].allSatisfy(TextRule.identifier.accepts) else {
             return .refused(

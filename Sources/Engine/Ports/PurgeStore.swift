@@ -1,0 +1,153 @@
+package import Lifecycle
+
+/// One user to purge from a store, and the cutoff that protects newer rows.
+package struct PurgeOrder: Sendable {
+    package let request: RequestID
+    package let user: UserID
+    /// Only rows not newer than this are touched: min(request's `created_at`, import time).
+    package let cutoff: WallTime
+    /// Later dates of rows are wrong, also once they have passed; `nil` for those later than now.
+    ///
+    /// For stores whose application dates the rows: see ``Lifecycle/PurgeWork/judgedAt``.
+    package var datesUpTo: WallTime?
+    /// The holds on rows of the store, the same for all orders of one call: those rows stay.
+    package var holds: [StoreHold]
+    /// Tells the orders of one request apart: a keyed hash of the id; `nil` for one order.
+    package var partitionKey: String?
+    /// Tells a replay from the erasure, for a store that keeps its answers; `nil` in the erasure.
+    package var attempt: String?
+    /// When the deletion was completed that is looked at again; `nil` in the deletion itself.
+    package var erasedAt: WallTime?
+    /// Closed for the request by a hold that comes after the call was made.
+    package var gate: PurgeGate?
+
+    package init(
+        request: RequestID,
+        user: UserID,
+        cutoff: WallTime,
+        holds: [StoreHold] = [],
+        gate: PurgeGate? = nil
+    ) {
+        (self.request, self.user, self.cutoff) = (request, user, cutoff)
+        (self.holds, self.gate) = (holds, gate)
+    }
+
+    /// Asked right before the order begins; its answer is ``Lifecycle/PurgeAnswer/stopped`` then.
+    package var isStopped: Bool { gate?.isClosed(for: request) ?? false }
+
+    /// A reload came: asked before each table and piece, and right before the commit.
+    package var isOutdated: Bool { gate?.isRetired ?? false }
+}
+
+/// Whether a store can leave the rows of a filter alone.
+package enum FilterAnswer: Hashable, Sendable {
+    case accepted
+    /// Why not, for an operator; without personal data.
+    case refused(String)
+    case failure(EffectFailure)
+}
+
+/// One store of user data.
+///
+/// Calls take the orders of many requests at once, so that a store can put them into one
+/// transaction. Answers come in the order of the orders. A failing order leaves the others alone.
+package protocol PurgeStore: Sendable {
+    var name: StoreName { get }
+
+    /// Deletes or anonymizes; repeated after a crash, it finishes the work.
+    ///
+    /// It checks ``PurgeOrder/isStopped`` before each order.
+    func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer]
+
+    /// Counts what is left, with other queries than ``purge(_:)`` used.
+    func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer]
+
+    /// Counts exactly what ``purge(_:)`` would do for one user, and changes nothing.
+    func plan(_ order: PurgeOrder) async -> PlanAnswer
+
+    /// Whether the store is reachable, permitted and shaped as configured.
+    ///
+    /// - Parameter withOutages: Whether problems count that waiting mends. Without them, a problem
+    ///   pauses the store.
+    /// - Returns: One sentence per finding, without personal data.
+    func inspect(withOutages: Bool) async -> StoreFindings
+
+    /// Closes what is open between calls; no call follows.
+    func shutdown() async
+}
+
+extension PurgeStore {
+    /// Every problem, one sentence each.
+    package func diagnose() async -> [String] {
+        await inspect(withOutages: true).problems.map(\.description)
+    }
+
+    /// The problems that waiting does not mend: with one of them the store is paused.
+    package func startupProblems() async -> [String] {
+        await inspect(withOutages: false).problems.map(\.description)
+    }
+
+    /// The store itself, behind any wrapper: what a caller asks for its abilities.
+    package var unwrapped: any PurgeStore { (self as? any StoreWrapper)?.inner.unwrapped ?? self }
+}
+
+/// A store that can list the ids of its users.
+package protocol UserListing: PurgeStore {
+    /// Lists the wanted users that the store has; `isWanted` is called for each of its users.
+    ///
+    /// A replay after a restore needs it: the service keeps only keyed hashes of erased ids.
+    func users(where isWanted: @escaping UserFilter) async -> UsersAnswer
+}
+
+/// A store that can spare chosen rows.
+package protocol RowHolding: PurgeStore {
+    /// Whether it could leave these rows alone, before a hold on them is placed.
+    func check(_ filter: RowFilter) async -> FilterAnswer
+}
+
+/// A store that can be searched for user data that no rule deals with.
+package protocol CoverageSearching: PurgeStore {
+    /// Which database it is, where a secret says so; no secret.
+    var location: String? { get }
+
+    /// Looks through the live schema (or bucket, folder) for what looks like user data.
+    func coverage() async -> CoverageAnswer
+}
+
+extension CoverageSearching {
+    package var location: String? { nil }
+}
+
+/// A store of tables, for which rules can be written from the live schema.
+package protocol RuleSuggesting: PurgeStore {
+    /// Reads the schema and sampled values, and writes rules for them.
+    ///
+    /// - Parameter userTable: `TABLE.COLUMN` or `TABLE`, if an operator named it.
+    /// - Returns: The rules as a configuration, or why there are none.
+    func suggestion(userTable: String?) async -> SuggestionAnswer
+}
+
+/// A store around another one, as which it acts unless it says otherwise.
+package protocol StoreWrapper: PurgeStore {
+    var inner: any PurgeStore { get }
+}
+
+extension StoreWrapper {
+    package var name: StoreName { inner.name }
+
+    package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
+        await inner.purge(orders)
+    }
+
+    package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
+        await inner.verify(orders)
+    }
+
+    package func plan(_ order: PurgeOrder) async -> PlanAnswer { await inner.plan(order) }
+
+    package func inspect(withOutages: Bool) async -> StoreFindings {
+        await inner.inspect(withOutages: withOutages)
+    }
+
+    package func shutdown() async { await inner.shutdown() }
+}

@@ -1,0 +1,128 @@
+import CSQLiteGuard
+import Encoding
+package import Engine
+internal import Glibc
+package import Lifecycle
+
+extension SQLiteStore {
+    /// What `PRAGMA auto_vacuum` answers for INCREMENTAL.
+    private static let incrementalMode = 2
+    private static let vacuumProblem = StoreProblem(
+        "vacuum = \"incremental\" needs a database with PRAGMA auto_vacuum = INCREMENTAL"
+    )
+
+    /// Makes the plan that leaves those rows alone, and drops it.
+    package func check(_ filter: RowFilter) async -> FilterAnswer {
+        await answering(FilterAnswer.failure) {
+            let problems = try await examine([filter]).found.problems
+            return problems.first.map { .refused($0.description) } ?? .accepted
+        }
+    }
+
+    func examine(
+        _ holds: [RowFilter] = [],
+        sparingLongValues isSparing: Bool = false
+    ) async throws -> (found: SQLFindings, plan: Plan?) {
+        var rules = configuration.workRules(holds: holds)
+        rules.sparesLongValues = isSparing
+        let (wanted, clock) = (rules, clock)
+        return try await read { reader in
+            let diagnosis = try SQLiteDiagnosis(reader, wanted, at: clock.wall())
+            return (found: diagnosis.found, plan: diagnosis.plan)
+        }
+    }
+
+    /// Compares the configuration with the live schema; another program's lock is an outage.
+    package func inspect(withOutages: Bool) async -> StoreFindings {
+        let directory = SQLiteDirectory.inspect(path: configuration.path)
+        var (problems, advice) = (directory.problems.map { StoreProblem($0) }, directory.advice)
+        // Opening it would make a file wherever the service happens to stand.
+        guard configuration.path.hasPrefix("/"), problems.isEmpty else {
+            return StoreFindings(found: problems, advice: advice)
+        }
+        var isLocked = false
+        var (uncovered, columns): ([CoverageFinding], [String: String]) = ([], [:])
+        do {
+            try await letGoOfMoved()
+            let (found, plan) = try await examine()
+            // Values stored since the plan was made may forbid it now.
+            (self.plan, heldPlan) = (plan, nil)
+            if withOutages, plan != nil { await noteOrphans() }
+            problems += found.problems
+            advice += found.advice
+            (uncovered, columns) = (found.uncovered, found.advisedColumns)
+            if configuration.vacuum == .incremental {
+                let mode = try await read { try $0.count("PRAGMA main.auto_vacuum") }
+                if mode != Self.incrementalMode { problems.append(Self.vacuumProblem) }
+            }
+        } catch {
+            let error = SQLError(error, store: name)
+            forget(after: error)
+            isLocked = error.kind == .busy || error.kind == .timeout
+            problems.append(StoreProblem(error.description))
+        }
+        if let refusal = newRefusal() {
+            problems.append(StoreProblem(refusal))
+            isLocked = false
+        }
+        if isLocked && !withOutages { problems = [] }
+        return StoreFindings(
+            found: problems,
+            advice: advice,
+            advisedColumns: columns,
+            uncovered: uncovered
+        )
+    }
+
+    private func newRefusal() -> String? {
+        let path = configuration.path
+        let refusals = unsafe csqliteguard_refusals(path)
+        guard refusals > guardBaseline else { return nil }
+        defer { guardBaseline = refusals }
+        let kind = unsafe String(
+            cString: csqliteguard_refusal_name(csqliteguard_last_refusal(path))
+        )
+        return "\(refusals - guardBaseline) accesses beside '\(path)' were refused, the last one:"
+            + " \(kind)"
+    }
+}
+
+/// What SQLite needs around the file, and reports as a bare error code when it is missing.
+enum SQLiteDirectory {
+    static func inspect(path: String) -> (problems: [String], advice: [String]) {
+        guard path.hasPrefix("/"), let slash = path.lastIndex(of: "/") else {
+            return (["path '\(path)' is not absolute"], [])
+        }
+        var problems: [String] = []
+        var advice: [String] = []
+        let directory = slash == path.startIndex ? "/" : String(path[..<slash])
+        var status = stat()
+        if unsafe lstat(path, &status) != 0 {
+            problems.append("'\(path)' \(reason())")
+        } else if status.st_mode & S_IFMT != S_IFREG {
+            problems.append("'\(path)' is not a regular file")
+        } else if unsafe access(path, R_OK | W_OK) != 0 {
+            problems.append("'\(path)' \(reason())")
+        }
+        if unsafe access(directory, R_OK | W_OK | X_OK) != 0 {
+            problems.append("directory '\(directory)', where SQLite keeps its journal, \(reason())")
+        } else if unsafe stat(directory, &status) == 0, status.st_uid != geteuid(),
+            status.st_mode & S_ISGID == 0
+        {
+            advice.append(
+                "directory '\(directory)' is not set-group-id: the application may not be able to"
+                    + " open -wal and -shm files that expunged makes"
+            )
+        }
+        return (problems, advice)
+    }
+
+    private static func reason() -> String {
+        switch errno {
+        case ENOENT: "does not exist"
+        case EROFS: "is read-only here (is it in ReadWritePaths= of the unit?)"
+        case EACCES, EPERM: "may not be read and written by this user"
+        default: "cannot be used (\(ErrorNumber.current))"
+        }
+    }
+}
