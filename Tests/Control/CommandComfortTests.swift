@@ -149,7 +149,7 @@ extension ControlSuite {
                 #expect(outcome.code == 0 && outcome.err.isEmpty)
                 for text in [
                     "\nalarms  ", "open    3 parked, 12 revoking\n",
-                    "oldest  01900000-0000-7001, ", "PROVIDER  STATE", "STORE  STATE",
+                    "oldest  01900000-0000-7001, ", "PROVIDER  STATE", "STORE   STATE",
                     "broken (breaker)", "ID                  KIND",
                 ] { #expect(outcome.out.contains(text), "\(text) in \(outcome.out)") }
                 #expect(!outcome.out.contains("\u{1b}"))

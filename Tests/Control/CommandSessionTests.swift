@@ -31,7 +31,7 @@ extension ControlSuite {
             """
 
         private static let holdTable = """
-            NAME    STORE  ROWS                                       SINCE                     \
+            NAME    STORE   ROWS                                       SINCE                     \
             BY UID  REASON
             case-7  app-db  orders where status=disputed, status=open  2026-11-21T08:00:00\
             .000Z  1000    case 7
@@ -39,7 +39,7 @@ extension ControlSuite {
             """
 
         private static let holdList = """
-            NAME      STORE  ROWS                                       SINCE                     \
+            NAME      STORE   ROWS                                       SINCE                     \
             BY UID  REASON
             case-7    app-db  orders where status=disputed, status=open  2026-11-21T08:00:00\
             .000Z  1000    case 7
@@ -59,7 +59,7 @@ extension ControlSuite {
             since       2026-11-21T08:00:00.000Z
             tombstones  7
             reopened    2
-            STORE  FOUND  ERASED  ROWS  LEFT  CAUSE
+            STORE   FOUND  ERASED  ROWS  LEFT  CAUSE
             app-db  3      2       40    1     remaining_rows: why
 
             """
@@ -90,14 +90,14 @@ extension ControlSuite {
                 REVOKE AT  CLIENT           IDENTITY
                 apple      com.example.app  \(identity)
 
-                STORE  ITEM    ACTION     COUNT       NEWER  UNDATED         KEPT BECAUSE  COLUMNS
+                STORE   ITEM    ACTION     COUNT       NEWER  UNDATED         KEPT BECAUSE  COLUMNS
                 app-db  posts   delete     12 or more  0      2               -             -
                 app-db  bills   keep       3           1      0               tax           -
                 app-db  likes   delete     4           0      all, no cutoff  -             -
                 app-db  orders  anonymize  2           0      0               tax           \(masks)
                 cache   -       -          unknown     -      -               -             -
 
-                STORE  RULE                                SETTINGS
+                STORE   RULE                                SETTINGS
                 app-db  table posts (author_id)             action = "delete"
                 app-db  table shop.Orders (buyer)           action = "anonymize"
                 app-db  table shop.Orders (buyer) set name  strategy = "null"

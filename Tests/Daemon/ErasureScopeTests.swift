@@ -43,24 +43,23 @@ struct ErasureScopeTests {
         contact = "dpo@analytics.example"
         """
     private static let canonical = #"""
-        {"accepted_at":"2027-01-15T08:00:00.000Z","completed_at":"2027-01-15T08:00:00.000Z","\#
-        created_at":"2027-01-15T08:00:00.000Z","erasure_horiz\#
-        on_unknown":["uploads"],"identities":[],"kind":"delete_account","not_erased":[{\#
-        "columns":["buyer"],"reason":"kept: tax <law> & \"more\"","rows":2,"table":"bills","ta\#
-        rget":"app-db"},{"reason":"newer than the request, or of unreadable time: they may be\#
-        long to a later life of the account","rows":1,"table":"posts","store":"app-db"}],"not\#
-        _in_scope":["stores tha\#
-        t are not configured in this service","data that was handed to others, al\#
-        so by the providers named here","backups and copies of a store, until its erasure hor\#
-        izon","this receipt, the keyed hash of the user id that keeps the erasure through a r\#
-        estore, and the entries of the ledger, none of which names the user"],"state":"comple\#
-        ted","stores":[{"backups_kept_until":"2027-02-14T08:00:00.000Z","erasure_horizon":"2\#
-        027-02-14T08:00:00.000Z","tables":[{"action":"delete","cutoff":"2027-01-15T08:00:00.00\#
-        0Z","newer_rows":1,"rows":3,"table":"posts"},{"action":"keep","cutoff":"none","newer\#
-        _rows":0,"rows":2,"table":"bills"}],"store":"app-db","verified":true,"verified_at":"\#
-        2027-01-15T08:00:00.000Z"},{"tables":[{"action":"delete","cutoff":"2027-01-15T08:00:00\#
-        .000Z","newer_rows":0,"rows":1,"table":"{user_id}"}],"store":"uploads","verified":t\#
-        rue,"verified_at":"2027-01-15T08:00:00.000Z"}]}
+        {"accepted_at":"2027-01-15T08:00:00.000Z","completed_at":"2027-01-15T08:00:00.000Z",\#
+        "created_at":"2027-01-15T08:00:00.000Z","erasure_horizon_unknown":["uploads"],\#
+        "identities":[],"kind":"delete_account","not_erased":[{"columns":["buyer"],\#
+        "reason":"kept: tax <law> & \"more\"","rows":2,"store":"app-db","table":"bills"},{\#
+        "reason":"newer than the request, or of unreadable time: they may belong to a later lif\#
+        e of the account","rows":1,"store":"app-db","table":"posts"}],"not_in_scope":["stores th\#
+        at are not configured in this service","data that was handed to others\#
+        , also by the providers named here","backups and copies of a store\#
+        , until its erasure horizon","this receipt, the keyed hash of the user id that keeps th\#
+        e erasure through a restore, and the entries of the ledger, none of which names the user\#
+        "],"state":"completed","stores":[{"backups_kept_until":"2027-02-14T08:00:00.000Z","erasu\#
+        re_horizon":"2027-02-14T08:00:00.000Z","store":"app-db","tables":[{"action":"delete","cu\#
+        toff":"2027-01-15T08:00:00.000Z","newer_rows":1,"rows":3,"table":"posts"},{"action":"kee\#
+        p","cutoff":"none","newer_rows":0,"rows":2,"table":"bills"}],"verified":true,"verified_a\#
+        t":"2027-01-15T08:00:00.000Z"},{"store":"uploads","tables":[{"action":"delete","cutoff":\#
+        "2027-01-15T08:00:00.000Z","newer_rows":0,"rows":1,"table":"{user_id}"}],\#
+        "verified":true,"verified_at":"2027-01-15T08:00:00.000Z"}]}
         """#
     private static let caller = Caller(role: .operator, uid: 0)
 
