@@ -75,7 +75,7 @@ extension ControlSuite {
                 ]
             )
             let hold = try Self.json(Samples.hold.forViewers)
-            #expect(Self.textPaths(hold) == ["name", "since", "table", "store"])
+            #expect(Self.textPaths(hold) == ["name", "since", "store", "table"])
             let health = try Self.json(Samples.health("app-db").forViewers)
             #expect(
                 Self.textPaths(health) == [
