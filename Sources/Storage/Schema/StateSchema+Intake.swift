@@ -79,7 +79,7 @@ extension StateSchema {
 
         CREATE TABLE store_holds (
           name   TEXT PRIMARY KEY,
-          store TEXT NOT NULL,
+          store  TEXT NOT NULL,
           rows   TEXT,  -- JSON filter; NULL for the whole store
           reason TEXT,
           since  INTEGER NOT NULL,

@@ -24,7 +24,7 @@ extension StateSchema {
         CREATE TABLE found_keys (
           id         INTEGER PRIMARY KEY,
           request_id BLOB NOT NULL CHECK (length(request_id) = 16),
-          store     TEXT NOT NULL,  -- the store that names the ids
+          store      TEXT NOT NULL,  -- the store that names the ids
           name       TEXT NOT NULL,
           key_id     TEXT NOT NULL,  -- the vault key of sealed_ids
           own_key    BLOB NOT NULL CHECK (length(own_key) = 32),  -- of this row alone
@@ -38,7 +38,7 @@ extension StateSchema {
 
         -- What a replay is about to erase again; the commit that records the outcome deletes it.
         CREATE TABLE begun_replays (
-          store     TEXT NOT NULL,
+          store      TEXT NOT NULL,
           request_id BLOB NOT NULL CHECK (length(request_id) = 16),
           hash       BLOB NOT NULL CHECK (length(hash) = 32 OR length(hash) = 0),
           PRIMARY KEY (store, request_id, hash)

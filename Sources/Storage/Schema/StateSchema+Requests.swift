@@ -106,7 +106,7 @@ extension StateSchema {
         CREATE TABLE purges (
           request_id   BLOB NOT NULL REFERENCES requests (id) ON DELETE CASCADE,
           position     INTEGER NOT NULL,
-          store       TEXT NOT NULL,
+          store        TEXT NOT NULL,
           step         TEXT NOT NULL
             CHECK (step = 'waiting' OR step = 'purged' OR step = 'verified'),
           counts       TEXT NOT NULL,  -- JSON
