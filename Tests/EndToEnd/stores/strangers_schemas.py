@@ -125,12 +125,12 @@ CREATE TABLE user_auth_tokens (id integer PRIMARY KEY, user_id integer NOT NULL,
 CREATE TABLE topics (id integer PRIMARY KEY, title varchar NOT NULL, user_id integer, last_post_user_id integer NOT NULL, created_at timestamp NOT NULL, category_id integer);
 CREATE TABLE posts (id integer PRIMARY KEY, user_id integer, topic_id integer NOT NULL, post_number integer NOT NULL, raw text NOT NULL, reply_to_user_id integer, last_editor_id integer, created_at timestamp NOT NULL);
 CREATE TABLE post_actions (id integer PRIMARY KEY, post_id integer NOT NULL, user_id integer NOT NULL, post_action_type_id integer NOT NULL, created_at timestamp NOT NULL);
-CREATE TABLE user_actions (id integer PRIMARY KEY, action_type integer NOT NULL, user_id integer NOT NULL, store_topic_id integer, store_post_id integer, acting_user_id integer);
+CREATE TABLE user_actions (id integer PRIMARY KEY, action_type integer NOT NULL, user_id integer NOT NULL, target_topic_id integer, target_post_id integer, acting_user_id integer);
 CREATE TABLE notifications (id bigint PRIMARY KEY, notification_type integer NOT NULL, user_id integer NOT NULL, topic_id integer, data varchar(1000) NOT NULL);
 CREATE TABLE email_logs (id integer PRIMARY KEY, to_address varchar NOT NULL, email_type varchar NOT NULL, user_id integer, created_at timestamp NOT NULL);
 CREATE TABLE invites (id integer PRIMARY KEY, invite_key varchar(32) NOT NULL UNIQUE, email varchar, invited_by_id integer NOT NULL, created_at timestamp NOT NULL);
 CREATE TABLE invited_users (id bigint PRIMARY KEY, user_id integer, invite_id integer NOT NULL);
-CREATE TABLE user_histories (id integer PRIMARY KEY, acting_user_id integer, store_user_id integer, action integer NOT NULL, email varchar, created_at timestamp NOT NULL);
+CREATE TABLE user_histories (id integer PRIMARY KEY, acting_user_id integer, target_user_id integer, action integer NOT NULL, email varchar, created_at timestamp NOT NULL);
 CREATE TABLE bookmarks (id bigint PRIMARY KEY, user_id bigint NOT NULL, bookmarkable_id integer, bookmarkable_type varchar, created_at timestamp NOT NULL);
 CREATE TABLE incoming_emails (id integer PRIMARY KEY, user_id integer, topic_id integer, from_address varchar, to_addresses varchar, created_at timestamp NOT NULL);
 CREATE TABLE categories (id integer PRIMARY KEY, name varchar(50) NOT NULL, user_id integer NOT NULL);
