@@ -12,8 +12,7 @@ package struct MySQLKind: TableKind, DrillCopying {
         residualPhrases: [.undoLog, .laggingReplicas, .unknownReplicas]
     )
 
-    package static let settings: [Setting] =
-        server(.store) + database + access + SQLSettings.all
+    package static let settings: [Setting] = server(.store) + database + access + SQLSettings.all
 
     /// Where the server is, for a store or a queue.
     static func server(_ scope: SettingScope) -> [Setting] {
