@@ -61,10 +61,10 @@ extension ControlSuite {
             try await TestServer.run(FakeBackend(expecting: [])) { server in
                 let many = (0..<65).map { "X\($0): y\r\n" }.joined()
                 let large = "X: " + String(repeating: "y", count: 9000) + "\r\n"
-                let store = "GET /v1/" + String(repeating: "y", count: 9000)
+                let long = "GET /v1/" + String(repeating: "y", count: 9000)
                 for text in [
                     Self.get + many + "\r\n", Self.get + large + "\r\n",
-                    store + " HTTP/1.1\r\n\r\n",
+                    long + " HTTP/1.1\r\n\r\n",
                 ] {
                     let answer = try await RawConnection.with(server.controlPath) { connection in
                         try await connection.send(text)

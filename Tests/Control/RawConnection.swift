@@ -89,14 +89,14 @@ struct RawConnection: Sendable {
     static func ask(
         _ path: String,
         _ method: String,
-        _ store: String,
+        _ target: String,
         body: String = "",
         fields: [String] = []
     ) async throws -> (status: Int, text: String) {
         try await with(path) { connection in
             let extra = fields.map { $0 + "\r\n" }.joined()
             try await connection.send(
-                "\(method) \(store) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\(extra)"
+                "\(method) \(target) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\(extra)"
                     + (body.isEmpty ? "" : "Content-Length: \(body.utf8.count)\r\n") + "\r\n" + body
             )
             guard let text = try await connection.readToEnd() else { throw TestFailure("no end") }

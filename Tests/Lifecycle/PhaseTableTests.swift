@@ -91,10 +91,10 @@ extension PhaseRow {
     fileprivate var waitsForTime: Bool { self == .parked(.revoking, .needsReauthentication) }
 }
 
-/// The documentation page of a store, from the source tree that this file is in.
-private func documentation(_ store: String) throws -> String {
+/// The documentation page of a module, from the source tree that this file is in.
+private func documentation(_ module: String) throws -> String {
     let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-    let path = "/\(root)/Sources/\(store)/\(store).docc/\(store).md"
+    let path = "/\(root)/Sources/\(module)/\(module).docc/\(module).md"
     let bytes = try Data(contentsOf: URL(filePath: path))
     return String(decoding: bytes, as: UTF8.self)
 }

@@ -139,9 +139,9 @@ struct OAuth2GoldenTests {
     @Test("a redirect takes no bearer token along")
     func redirect() async throws {
         try await RawServer.with(answering: .http(200)) { stranger in
-            let store = "Location: http://127.0.0.1:\(stranger.port)/api"
+            let location = "Location: http://127.0.0.1:\(stranger.port)/api"
             for status in [301, 302, 307, 308] {
-                try await RawServer.with(answering: .http(status, [store])) { server in
+                try await RawServer.with(answering: .http(status, [location])) { server in
                     let profile = try #require(OAuth2Profile.presets["slack"])
                     try await OAuth2Harness.with(OAuth2Harness.at(server, profile)) { provider in
                         let token = OAuth2Harness.credential(.accessToken)
