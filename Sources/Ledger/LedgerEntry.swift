@@ -24,8 +24,8 @@ package struct LedgerEntry: Hashable, Sendable {
 
     /// The keys an entry may have, in alphabetical order; the raw value is the JSON name.
     package enum Key: String, Sendable, CaseIterable {
-        case attempts, client, count, detail, event, newer, generation, identity, keys, kind
-        case provider, receipt, request, role, rows, state, store, stores, time, uid, user
+        case attempts, client, count, detail, event, generation, identity, keys, kind
+        case newer, provider, receipt, request, role, rows, state, store, stores, time, uid, user
         case verdict
     }
 

@@ -84,5 +84,7 @@ struct NoteTests {
         for text in ["", "two words", "a\"b", "a@b", String(repeating: "x", count: 65)] {
             #expect(LedgerEntry(at: time, [.detail: .word(text)]) == nil)
         }
+        let keys = LedgerEntry.Key.allCases.map(\.rawValue)
+        #expect(keys == keys.sorted())
     }
 }
