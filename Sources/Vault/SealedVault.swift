@@ -175,7 +175,7 @@ extension SealedVault {
 }
 
 /// User ids that are sealed each under a key of its own: those of rechecks, for some days after the
-/// end, and those that a store names and another store knows the user by.
+/// end, and those that one store names and another knows the user by.
 ///
 /// The key is HMAC-SHA-256 of 32 random bytes of the row under a key derived from the vault key.
 /// Neither the row nor the vault key alone opens anything, and whoever destroys the random bytes

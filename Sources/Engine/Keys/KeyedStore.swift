@@ -4,8 +4,8 @@ import Synchronization
 /// A store that knows a user by ids of its own, which are found in the rows of another store.
 ///
 /// An order becomes one for each id, and their answers become one again: done only when all are
-/// done, clean only when all are clean. The ids come from where the other store stored them before
-/// it purged anything, so that neither the order of the stores nor a crash loses one.
+/// done, clean only when all are clean. The ids come from where the other one kept them before it
+/// purged anything, so that neither the order of the stores nor a crash loses one.
 ///
 /// A shared id is used only once no row names it any more. That is asked after the user's own rows
 /// are gone (``Lifecycle/Environment/keySources``), so of several owners the one whose rows go

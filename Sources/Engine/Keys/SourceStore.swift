@@ -1,12 +1,12 @@
 package import Lifecycle
 
-/// A store with ids for other stores: before anything of a user goes, they are found and stored.
+/// A store with ids for other stores: before anything of a user goes, they are found and kept.
 ///
 /// ```
-/// purge ──▶ find ids ──▶ store them, durably ──▶ purge of the store itself
+/// purge ──▶ find ids ──▶ keep them, durably ──▶ purge of the store itself
 /// ```
 ///
-/// So a crash at any moment loses none of them. Each try looks again, and adds to what is stored.
+/// So a crash at any moment loses none of them. Each try looks again, and adds to what is kept.
 package struct SourceStore: StoreWrapper {
     private let source: any KeySource
     private let keys: [String]
