@@ -2,7 +2,7 @@ import Engine
 import Lifecycle
 
 /// A MySQL or MariaDB database of the application.
-typealias MySQLStore = SQLServerStore<MySQLSession>
+typealias MySQLStore = SQLSessionStore<MySQLSession>
 
 /// What a store asks of a session.
 extension MySQLSession: SQLSession {

@@ -3,7 +3,7 @@ import Engine
 import Lifecycle
 
 /// A PostgreSQL database of the application.
-typealias PostgreSQLStore = SQLServerStore<PostgreSQLSession>
+typealias PostgreSQLStore = SQLSessionStore<PostgreSQLSession>
 
 /// What a store asks of a session.
 extension PostgreSQLSession: SQLSession {

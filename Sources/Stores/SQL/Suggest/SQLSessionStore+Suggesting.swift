@@ -2,7 +2,7 @@ import Engine
 import Lifecycle
 
 /// What samples values: the search for unmapped data, and suggested rules.
-extension SQLServerStore {
+extension SQLSessionStore {
     nonisolated var location: String? { configuration.location }
 
     func coverage() async -> CoverageAnswer {

@@ -1,7 +1,7 @@
 import Engine
 import Lifecycle
 
-extension SQLServerStore: OrphanCounting {
+extension SQLSessionStore: OrphanCounting {
     var sqlConfiguration: any SQLConfiguration { configuration }
 
     func chainStarts() async -> [ChainStart] {

@@ -5,7 +5,7 @@ import Lifecycle
 ///
 /// Every problem is an answer. A constraint or trigger that stops one order is that order's failure
 /// alone; what concerns the server ends the call for the orders not yet answered.
-actor SQLServerStore<Session: SQLSession>: UserListing, RowHolding, CoverageSearching,
+actor SQLSessionStore<Session: SQLSession>: UserListing, RowHolding, CoverageSearching,
     RuleSuggesting, KeySource
 {
     nonisolated let name: StoreName
@@ -145,7 +145,7 @@ actor SQLServerStore<Session: SQLSession>: UserListing, RowHolding, CoverageSear
 
     /// Purges on in transactions of its own, with rests between them.
     private func finish(
-        _ purge: inout SQLServerPurge<Session>,
+        _ purge: inout SQLSessionPurge<Session>,
         _ session: Session,
         _ plan: SQLPlan<Session.Dialect>,
         _ signal: CancelSignal
@@ -167,8 +167,8 @@ actor SQLServerStore<Session: SQLSession>: UserListing, RowHolding, CoverageSear
         of order: PurgeOrder,
         _ session: Session,
         _ plan: SQLPlan<Session.Dialect>
-    ) -> SQLServerPurge<Session> {
-        SQLServerPurge(
+    ) -> SQLSessionPurge<Session> {
+        SQLSessionPurge(
             session: session,
             plan: plan,
             order: order,

@@ -5,7 +5,7 @@ import Lifecycle
 ///
 /// A user with few rows goes in one transaction, mostly with others. One with many goes in several,
 /// and what an interruption leaves is found again by the same statements.
-struct SQLServerPurge<Session: SQLSession> {
+struct SQLSessionPurge<Session: SQLSession> {
     let session: Session
     let plan: SQLPlan<Session.Dialect>
     let order: PurgeOrder
@@ -120,8 +120,8 @@ extension SQLSession {
     /// - Throws: ``SQLError``, with the table that was worked on.
     func writing(
         _ plan: SQLPlan<Dialect>,
-        _ purge: inout SQLServerPurge<Self>,
-        _ body: (inout SQLServerPurge<Self>) throws(SQLError) -> Void
+        _ purge: inout SQLSessionPurge<Self>,
+        _ body: (inout SQLSessionPurge<Self>) throws(SQLError) -> Void
     ) throws(SQLError) {
         do {
             try run(Self.beginPurge)
