@@ -79,17 +79,20 @@ extension SQLConnection {
     // MARK: Verification
 
     /// Counts what is left of an order's rows, and finds what forbids to call them erased.
+    ///
+    /// - Parameter counted: What is left, where it was counted before.
     func verify(
         _ order: PurgeOrder,
         _ plan: SQLPlan<Dialect>,
-        at now: WallTime
+        at now: WallTime,
+        counted: Int? = nil
     ) throws(SQLError) -> VerifyAnswer {
-        var remaining = 0
+        var remaining = counted ?? 0
         var obstacle: Obstacle?
         var isCause = false
         for table in plan.tables {
-            let isSuspect = try isSuspect(order, table)
-            if isSuspect, let sql = table.remainingSQL,
+            let isSuspect = try counted == nil ? self.isSuspect(order, table) : true
+            if counted == nil, isSuspect, let sql = table.remainingSQL,
                 let user = table.root.key(for: order.user)
             {
                 remaining += try count(sql, .of(user, time: order.cutoff), in: table.table)
@@ -116,11 +119,11 @@ extension SQLConnection {
     }
 
     /// What forbids to call a user's rows of a table erased though the purge would take none.
-    func obstacle(
+    private func obstacle(
         _ order: PurgeOrder,
         _ table: TablePlan<Dialect>,
         at now: WallTime,
-        isSuspect: Bool = true
+        isSuspect: Bool
     ) throws(SQLError) -> Obstacle? {
         let user = table.root.key(for: order.user)
         if isSuspect, let sql = table.nonCanonicalSQL, let user,

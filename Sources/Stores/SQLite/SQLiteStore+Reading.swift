@@ -75,23 +75,12 @@ extension SQLiteStore {
             }
             remaining = left.found
         }
-        let clock = clock
-        let found = try await read { reader in
-            try reader.reading(plan) { () throws(SQLError) -> (Obstacle, isCause: Bool)? in
-                var first: Obstacle?
-                for table in plan.tables {
-                    let now = clock.wall()
-                    guard let found = try reader.obstacle(order, table, at: now) else {
-                        continue
-                    }
-                    if table.makesRowsWait(found) { return (found, isCause: true) }
-                    first = first ?? found
-                }
-                return first.map { ($0, isCause: false) }
+        let (counted, clock) = (remaining, clock)
+        return try await read { reader in
+            try reader.reading(plan) { () throws(SQLError) -> VerifyAnswer in
+                try reader.verify(order, plan, at: clock.wall(), counted: counted)
             }
         }
-        guard remaining == 0 || found?.isCause == true else { return .remaining(remaining) }
-        return found.map { .failure(.blocked($0.0)) } ?? .clean
     }
 
     /// Counts the user's rows table by table, each in short read transactions.
