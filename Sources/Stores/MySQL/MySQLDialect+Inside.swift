@@ -21,18 +21,13 @@ extension MySQLDialect {
     // MARK: JSON
 
     /// Only what is JSON: its functions refuse everything else with an error.
-    private static func document(_ column: String) -> String {
+    private static func document(_ column: SQLColumn) -> String {
         "IF(JSON_VALID(\(column)), \(column), '{}')"
     }
 
     private static let number = "i - 1"
 
-    static func search(
-        _ path: JSONPath,
-        _ column: String,
-        _ shape: ColumnShape?,
-        for match: JSONMatch
-    ) -> JSONSearch {
+    static func search(_ path: JSONPath, _ column: SQLColumn, for match: JSONMatch) -> JSONSearch {
         let document = document(column)
         var tables: [String] = []
         for (index, step) in path.steps.enumerated() where step == .elements {
@@ -56,13 +51,8 @@ extension MySQLDialect {
     ///
     /// MariaDB compares names as they are written, so one with an escape may be any; MySQL's
     /// own type for JSON keeps neither.
-    static func walk(
-        _ path: JSONPath,
-        _ column: String,
-        _ shape: ColumnShape?,
-        for match: JSONMatch
-    ) -> String? {
-        guard shape?.type != "json" else { return nil }
+    static func walk(_ path: JSONPath, _ column: SQLColumn, for match: JSONMatch) -> String? {
+        guard column.shape?.type != "json" else { return nil }
         let document = document(column)
         let isEscaped = "COALESCE(\(column) REGEXP \(literal(escapedName)), TRUE)"
         return "(\(chain(path, document, match, byName: true)) OR (\(isEscaped)"
@@ -74,10 +64,10 @@ extension MySQLDialect {
     /// often than what was read of it may hold anything there.
     private static func isLost(
         _ path: JSONPath,
-        _ column: String,
+        _ column: SQLColumn,
         _ match: JSONMatch
     ) -> String {
-        let text = exact(column)
+        let (name, text) = ("\(column)", exact("\(column)"))
         let names = path.steps.compactMap { step -> String? in
             guard case .member(let name) = step else { return nil }
             let pattern = literal("(?-i)\"\\Q\(name)\\E\"(?=\\s*:)")
@@ -91,9 +81,9 @@ extension MySQLDialect {
         let holds =
             switch match {
             case .unlike: "TRUE"
-            case .value(let value): "LOCATE(\(bytes(value)), \(bytes(column))) > 0"
+            case .value(let value): "LOCATE(\(bytes(value)), \(bytes(name))) > 0"
             case .valueInAnyCase(let value):
-                "LOCATE(\(bytes(lowered(value))), \(bytes(lowered(column)))) > 0"
+                "LOCATE(\(bytes(lowered(value))), \(bytes(lowered(name)))) > 0"
             }
         return "COALESCE(\(isLost) AND \(holds), FALSE)"
     }
@@ -153,28 +143,19 @@ extension MySQLDialect {
         }
     }
 
-    static func json(
-        _ column: String,
-        _ shape: ColumnShape?,
-        at place: String,
-        _ change: MaskStrategy
-    ) -> String {
+    static func json(_ column: SQLColumn, at place: String, _ change: MaskStrategy) -> String {
         let document = document(column)
         let changed = changed(document, at: place, change)
         return "IF(JSON_VALID(\(column)), COALESCE(\(changed), \(column)), \(column))"
     }
 
-    static func isBroken(
-        _ column: String,
-        _ shape: ColumnShape?,
-        _ value: String,
-        foldsCase: Bool
-    ) -> String? {
+    static func isBroken(_ column: SQLColumn, _ value: String, foldsCase: Bool) -> String? {
         let fold = { (text: String) in bytes(foldsCase ? lowered(text) : text) }
-        let hasEscape = "LOCATE(\(bytes(literal("\\"))), \(bytes(column))) > 0"
+        let name = "\(column)"
+        let hasEscape = "LOCATE(\(bytes(literal("\\"))), \(bytes(name))) > 0"
         return "(\(column) IS NOT NULL AND NOT JSON_VALID(\(column))"
-            + " AND COALESCE(LOCATE(\(fold(value)), \(fold(column))) > 0 OR (\(hasEscape)"
-            + " AND COALESCE(LOCATE(\(fold(value)), \(fold(unescaped(column)))) > 0,"
+            + " AND COALESCE(LOCATE(\(fold(value)), \(fold(name))) > 0 OR (\(hasEscape)"
+            + " AND COALESCE(LOCATE(\(fold(value)), \(fold(unescaped(name)))) > 0,"
             + " \(value) IS NOT NULL)), FALSE))"
     }
 
@@ -223,7 +204,6 @@ extension MySQLDialect {
     static func list(
         _ separator: String,
         _ column: String,
-        _ shape: ColumnShape?,
         without value: String,
         _ replacement: String?
     ) -> String {
@@ -268,7 +248,6 @@ extension MySQLDialect {
     static func text(
         _ needle: Needle,
         _ column: String,
-        _ shape: ColumnShape?,
         without value: String,
         _ replacement: String
     ) -> String {

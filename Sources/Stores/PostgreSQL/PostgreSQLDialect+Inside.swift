@@ -25,14 +25,9 @@ extension PostgreSQLDialect {
 
     // MARK: JSON
 
-    static func search(
-        _ path: JSONPath,
-        _ column: String,
-        _ shape: ColumnShape?,
-        for match: JSONMatch
-    ) -> JSONSearch {
+    static func search(_ path: JSONPath, _ column: SQLColumn, for match: JSONMatch) -> JSONSearch {
         var (value, names, tables) = ("\(column)::jsonb", [String](), [String]())
-        if shape?.type == "json" {
+        if column.shape?.type == "json" {
             value = "(CASE WHEN \(isUnreadable(column)) THEN NULL ELSE \(value) END)"
         }
         let inner = { (value: String, names: [String]) in
@@ -60,13 +55,8 @@ extension PostgreSQLDialect {
     }
 
     /// Member by member, with all that are equal: `jsonb` has only the last of them.
-    static func walk(
-        _ path: JSONPath,
-        _ column: String,
-        _ shape: ColumnShape?,
-        for match: JSONMatch
-    ) -> String? {
-        guard shape?.type == "json" else { return nil }
+    static func walk(_ path: JSONPath, _ column: SQLColumn, for match: JSONMatch) -> String? {
+        guard column.shape?.type == "json" else { return nil }
         var (value, tables, conditions) = (repaired(column), [String](), [String]())
         for (index, step) in path.steps.enumerated() {
             let name = "expunged_w\(index)"
@@ -89,7 +79,7 @@ extension PostgreSQLDialect {
             + " WHERE \(conditions.joined(separator: " AND ")))"
     }
 
-    static func isNoJSON(_ column: String, _ shape: ColumnShape?) -> String? { nil }
+    static func isNoJSON(_ column: SQLColumn) -> String? { nil }
 
     private static func place(_ path: JSONPath) -> String {
         var count = 0
@@ -123,12 +113,7 @@ extension PostgreSQLDialect {
         }
     }
 
-    static func json(
-        _ column: String,
-        _ shape: ColumnShape?,
-        at place: String,
-        _ change: MaskStrategy
-    ) -> String {
+    static func json(_ column: SQLColumn, at place: String, _ change: MaskStrategy) -> String {
         let set = { (value: String) in
             "jsonb_set(\(column)::jsonb, \(place), \(value), false)"
         }
@@ -139,8 +124,8 @@ extension PostgreSQLDialect {
             case .integer(let number): set("to_jsonb(\(number))")
             case .remove, .hash, .random, .truncate: "(\(column)::jsonb #- \(place))"
             }
-        let done = "coalesce(\(changed)::\(shape?.type ?? "jsonb"), \(column))"
-        guard shape?.type == "json" else { return done }
+        let done = "coalesce(\(changed)::\(column.shape?.type ?? "jsonb"), \(column))"
+        guard column.shape?.type == "json" else { return done }
         return "CASE WHEN \(isUnreadable(column)) THEN \(column) ELSE \(done) END"
     }
 
@@ -153,14 +138,14 @@ extension PostgreSQLDialect {
 
     /// `json` holds what `jsonb` refuses with an error: the character NUL, half characters, and
     /// huge exponents (PostgreSQL 15, 8.14.1).
-    private static func isUnreadable(_ column: String) -> String {
+    private static func isUnreadable(_ column: SQLColumn) -> String {
         let text = plain("\(column)::text")
         return "(strpos(\(text), \(literal(nul))) > 0 OR \(text) ~ \(literal(surrogate))"
             + " OR \(text) ~ \(literal(hugeNumber)))"
     }
 
     /// The same with other characters and numbers there, to search in.
-    private static func repaired(_ column: String) -> String {
+    private static func repaired(_ column: SQLColumn) -> String {
         let other = literal(#"\ufffd"#)
         let text = "replace(\(plain("\(column)::text")), \(literal(nul)), \(other))"
         let whole =
@@ -171,13 +156,8 @@ extension PostgreSQLDialect {
     }
 
     /// With escapes it is found in what is repaired.
-    static func isBroken(
-        _ column: String,
-        _ shape: ColumnShape?,
-        _ value: String,
-        foldsCase: Bool
-    ) -> String? {
-        guard shape?.type == "json" else { return nil }
+    static func isBroken(_ column: SQLColumn, _ value: String, foldsCase: Bool) -> String? {
+        guard column.shape?.type == "json" else { return nil }
         let text = foldsCase ? lowered("\(column)::text") : "\(column)::text"
         let found = foldsCase ? lowered(value) : value
         let holds = "strpos(\(plain(text)), \(found)) > 0 AND \(value) <> ''"
@@ -214,7 +194,6 @@ extension PostgreSQLDialect {
     static func list(
         _ separator: String,
         _ column: String,
-        _ shape: ColumnShape?,
         without value: String,
         _ replacement: String?
     ) -> String {
@@ -237,18 +216,14 @@ extension PostgreSQLDialect {
         "_varchar": ("varchar", .text, "text"), "_uuid": ("uuid", .uuid, "uuid"),
     ]
 
-    static func arrayHolds(_ column: String, _ shape: ColumnShape?, _ value: String) -> String {
-        guard let element = Self.elements[shape?.type ?? ""] else { return "false" }
+    static func arrayHolds(_ column: SQLColumn, _ value: String) -> String {
+        guard let element = Self.elements[column.shape?.type ?? ""] else { return "false" }
         let list = element.idType == .text ? plain("\(value)::text") : "\(value)::\(element.list)"
         return "coalesce(\(list) = ANY (\(column)::\(element.list)[]), false)"
     }
 
-    static func arrayHoldsInAnyCase(
-        _ column: String,
-        _ shape: ColumnShape?,
-        _ value: String
-    ) -> String {
-        guard Self.elements[shape?.type ?? ""]?.idType == .text else { return "false" }
+    static func arrayHoldsInAnyCase(_ column: SQLColumn, _ value: String) -> String {
+        guard Self.elements[column.shape?.type ?? ""]?.idType == .text else { return "false" }
         return "EXISTS (SELECT 1 FROM unnest(\(column)::text[]) AS expunged_w0(v)"
             + " WHERE \(lowered("expunged_w0.v")) = \(lowered(value)))"
     }
@@ -258,12 +233,11 @@ extension PostgreSQLDialect {
     }
 
     static func array(
-        _ column: String,
-        _ shape: ColumnShape?,
+        _ column: SQLColumn,
         without value: String,
         _ replacement: String?
     ) -> String {
-        guard let element = Self.elements[shape?.type ?? ""] else { return column }
+        guard let element = Self.elements[column.shape?.type ?? ""] else { return "\(column)" }
         let list = "\(column)::\(element.list)[]"
         let one = "\(value)::\(element.list)"
         let kept =
@@ -301,7 +275,6 @@ extension PostgreSQLDialect {
     static func text(
         _ needle: Needle,
         _ column: String,
-        _ shape: ColumnShape?,
         without value: String,
         _ replacement: String
     ) -> String {

@@ -23,21 +23,19 @@ extension ForeignKeyPlanner {
         _ table: TableShape,
         _ value: String
     ) -> String {
-        let (name, found) = (
-            Dialect.column(rule.column, of: table.reference), Dialect.shape(rule.column, in: table)
-        )
-        let not = [unlike(rule, inside, value), isUnremovable(rule, name)].compactMap(\.self)
-        let holds = Dialect.holds(inside, name, found, value, foldsCase: foldsCase(rule))
+        let column = Dialect.column(rule.column, in: table)
+        let not = [unlike(rule, inside, value), isUnremovable(rule, column)].compactMap(\.self)
+        let holds = Dialect.holds(inside, column, value, foldsCase: foldsCase(rule))
         let condition = not.isEmpty ? holds : "(\(holds) AND NOT \(anyOf(not)))"
         return table.sparing(rule.column, inside, value, condition)
     }
 
     /// True for an array that no element can be taken out of; `nil` where there is none.
-    private func isUnremovable(_ rule: TableRule, _ name: String) -> String? {
+    private func isUnremovable(_ rule: TableRule, _ column: SQLColumn) -> String? {
         guard rule.inside == .array,
             rule.masks.contains(where: { rule.changesPart($0) && $0.strategy == .remove })
         else { return nil }
-        return Dialect.isNested(name)
+        return Dialect.isNested("\(column)")
     }
 
     /// True where a value stands that is not found, cannot be taken out, or that what replaces it
@@ -48,13 +46,11 @@ extension ForeignKeyPlanner {
         _ table: TableShape,
         _ value: String
     ) -> String? {
-        let (name, found) = (
-            Dialect.column(rule.column, of: table.reference), Dialect.shape(rule.column, in: table)
-        )
+        let column = Dialect.column(rule.column, in: table)
         let foldsCase = foldsCase(rule)
-        let holds = Dialect.holds(inside, name, found, value, foldsCase: foldsCase)
-        let otherwise = Dialect.holdsOtherwise(inside, name, found, value, foldsCase: foldsCase)
-        let stays = [unlike(rule, inside, value), isUnremovable(rule, name)].compactMap(\.self)
+        let holds = Dialect.holds(inside, column, value, foldsCase: foldsCase)
+        let otherwise = Dialect.holdsOtherwise(inside, column, value, foldsCase: foldsCase)
+        let stays = [unlike(rule, inside, value), isUnremovable(rule, column)].compactMap(\.self)
         let terms = [otherwise].compactMap(\.self) + stays.map { "(\(holds) AND \($0))" }
         guard !terms.isEmpty else { return nil }
         return table.sparing(rule.column, inside, value, anyOf(terms))
@@ -114,13 +110,10 @@ extension ForeignKeyPlanner {
     ) -> [(column: String, condition: String)] {
         rule.masks.compactMap { mask in
             guard let path = mask.path, !rule.changesPart(mask) else { return nil }
-            let (name, found) = (
-                Dialect.column(mask.column, of: table.reference),
-                Dialect.shape(mask.column, in: table)
-            )
+            let column = Dialect.column(mask.column, in: table)
             let terms = [
-                Dialect.isNoJSON(name, found),
-                Dialect.isHidden(path, name, found, for: .unlike(mask.strategy)),
+                Dialect.isNoJSON(column),
+                Dialect.isHidden(path, column, for: .unlike(mask.strategy)),
             ].compactMap(\.self)
             guard !terms.isEmpty else { return nil }
             return (column: mask.column, condition: anyOf(terms))
@@ -163,16 +156,14 @@ extension ForeignKeyPlanner {
         in table: TableShape,
         computed: inout [ColumnMask]
     ) -> (value: String, test: String) {
-        let (name, found) = (
-            Dialect.column(mask.column, of: table.reference), Dialect.shape(mask.column, in: table)
-        )
+        let column = Dialect.column(mask.column, in: table)
         if let rule, let inside = rule.inside, rule.changesPart(mask) {
             let value = value(of: rule, in: table)
             let foldsCase = foldsCase(rule)
-            let changed = Dialect.changed(inside, name, found, value, mask, foldsCase: foldsCase)
+            let changed = Dialect.changed(inside, column, value, mask, foldsCase: foldsCase)
             return (value: changed, test: "1 = 0")
         }
-        if let path = mask.path { return Dialect.masked(mask, at: path, name, found) }
+        if let path = mask.path { return Dialect.masked(mask, at: path, column) }
         return Dialect.mask(mask, in: table, computed: &computed)
     }
 

@@ -95,14 +95,12 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
         whereAny kinds: [String] = ["1 = 1"]
     ) -> String {
         let join = zip(key.childColumns, key.parentColumns).map { column, parent in
-            let (one, other) = (
-                Dialect.column(column, of: alias), Dialect.column(parent, of: reference)
-            )
+            let one = Dialect.column(column, in: child.named(alias))
+            let other = Dialect.column(parent, of: reference)
             return key.inside.map {
                 Dialect.holds(
                     $0,
                     one,
-                    Dialect.shape(column, in: child),
                     Dialect.text(other),
                     foldsCase: Dialect.shape(parent, in: shape(key.parent))?.foldsCase ?? false
                 )

@@ -2,8 +2,7 @@ import Lifecycle
 
 /// The SQL about values inside values.
 ///
-/// `column` is the column in SQL and `shape` what it is; `value` is a text in SQL, which may be
-/// NULL or empty and is then found nowhere.
+/// `value` is a text in SQL, which may be NULL or empty and is then found nowhere.
 protocol InsideDialect: SendableMetatype {
     /// A value as a text in lower case.
     static func lowered(_ text: String) -> String
@@ -14,42 +13,22 @@ protocol InsideDialect: SendableMetatype {
     /// Why a column cannot hold ids so; `nil` where it can.
     static func problem(of inside: InsideValue, _ column: ColumnShape, _ type: IDType) -> String?
 
-    static func search(
-        _ path: JSONPath,
-        _ column: String,
-        _ shape: ColumnShape?,
-        for match: JSONMatch
-    ) -> JSONSearch
+    static func search(_ path: JSONPath, _ column: SQLColumn, for match: JSONMatch) -> JSONSearch
 
     /// True where there is such a place by any reading of the names on the way, whatever escapes
     /// they are written with and however often an object has them; `nil` where
-    /// ``search(_:_:_:for:)`` has all of them. Never NULL.
-    static func walk(
-        _ path: JSONPath,
-        _ column: String,
-        _ shape: ColumnShape?,
-        for match: JSONMatch
-    ) -> String?
+    /// ``search(_:_:for:)`` has all of them. Never NULL.
+    static func walk(_ path: JSONPath, _ column: SQLColumn, for match: JSONMatch) -> String?
 
     /// True for a value that is no JSON and not blank; `nil` where there can be none. Never NULL.
-    static func isNoJSON(_ column: String, _ shape: ColumnShape?) -> String?
+    static func isNoJSON(_ column: SQLColumn) -> String?
 
     /// The column with something else at a place in its JSON.
-    static func json(
-        _ column: String,
-        _ shape: ColumnShape?,
-        at place: String,
-        _ change: MaskStrategy
-    ) -> String
+    static func json(_ column: SQLColumn, at place: String, _ change: MaskStrategy) -> String
 
     /// True for a value that is no JSON and has this text in it, maybe with escapes and in another
     /// case; `nil` where there can be none.
-    static func isBroken(
-        _ column: String,
-        _ shape: ColumnShape?,
-        _ value: String,
-        foldsCase: Bool
-    ) -> String?
+    static func isBroken(_ column: SQLColumn, _ value: String, foldsCase: Bool) -> String?
 
     /// True where the value is one of the elements; never NULL.
     static func listHolds(_ separator: String, _ column: String, _ value: String) -> String
@@ -61,7 +40,6 @@ protocol InsideDialect: SendableMetatype {
     static func list(
         _ separator: String,
         _ column: String,
-        _ shape: ColumnShape?,
         without value: String,
         _ replacement: String?
     ) -> String
@@ -77,30 +55,27 @@ protocol InsideDialect: SendableMetatype {
     static func text(
         _ needle: Needle,
         _ column: String,
-        _ shape: ColumnShape?,
         without value: String,
         _ replacement: String
     ) -> String
 
-    static func arrayHolds(_ column: String, _ shape: ColumnShape?, _ value: String) -> String
+    static func arrayHolds(_ column: SQLColumn, _ value: String) -> String
 
     /// True where an element is a text that differs by its case at most; never NULL.
-    static func arrayHoldsInAnyCase(
-        _ column: String,
-        _ shape: ColumnShape?,
-        _ value: String
-    ) -> String
+    static func arrayHoldsInAnyCase(_ column: SQLColumn, _ value: String) -> String
 
-    static func array(
-        _ column: String,
-        _ shape: ColumnShape?,
-        without value: String,
-        _ replacement: String?
-    ) -> String
+    static func array(_ column: SQLColumn, without value: String, _ replacement: String?) -> String
 
     /// True for an array of arrays, of which no element can be taken out; `nil` where there can be
     /// none. Never NULL.
     static func isNested(_ column: String) -> String?
+}
+
+/// A column, or what stands for it, in SQL.
+struct SQLColumn: CustomStringConvertible {
+    let description: String
+    /// `nil` for one that the schema does not have.
+    let shape: ColumnShape?
 }
 
 /// A value with its texts around it.
@@ -121,42 +96,36 @@ extension InsideDialect {
 
     static func isNested(_ column: String) -> String? { nil }
 
-    static func arrayHoldsInAnyCase(
-        _ column: String,
-        _ shape: ColumnShape?,
-        _ value: String
-    ) -> String { "1 = 0" }
+    static func arrayHoldsInAnyCase(_ column: SQLColumn, _ value: String) -> String { "1 = 0" }
 
-    static func arrayHolds(_ column: String, _ shape: ColumnShape?, _ value: String) -> String {
+    static func arrayHolds(_ column: SQLColumn, _ value: String) -> String {
         "1 = 0"
     }
 
     static func array(
-        _ column: String,
-        _ shape: ColumnShape?,
+        _ column: SQLColumn,
         without value: String,
         _ replacement: String?
-    ) -> String { column }
+    ) -> String { "\(column)" }
 
     /// True where a value stands inside a column, of JSON and texts maybe in another case; never
     /// NULL.
     static func holds(
         _ inside: InsideValue,
-        _ column: String,
-        _ shape: ColumnShape?,
+        _ column: SQLColumn,
         _ value: String,
         foldsCase: Bool
     ) -> String {
         let found =
             switch inside {
             case .json(let path):
-                search(path, column, shape, for: sought(value, foldsCase)).isFound
-            case .array: arrayHolds(column, shape, value)
-            case .list(let separator): listHolds(separator, column, value)
+                search(path, column, for: sought(value, foldsCase)).isFound
+            case .array: arrayHolds(column, value)
+            case .list(let separator): listHolds(separator, "\(column)", value)
             case .text(let before, let after):
                 textHolds(
                     Needle(before: before, after: after, foldsCase: foldsCase),
-                    column,
+                    "\(column)",
                     value
                 )
             }
@@ -170,51 +139,45 @@ extension InsideDialect {
     /// True where a value may well stand there, but is not found; `nil` where it cannot.
     static func holdsOtherwise(
         _ inside: InsideValue,
-        _ column: String,
-        _ shape: ColumnShape?,
+        _ column: SQLColumn,
         _ value: String,
         foldsCase: Bool
     ) -> String? {
-        let (texts, text) = foldsCase ? (lowered(column), lowered(value)) : (column, value)
+        let name = "\(column)"
+        let (texts, text) = foldsCase ? (lowered(name), lowered(value)) : (name, value)
         switch inside {
         case .json(let path):
             let terms = [
-                isBroken(column, shape, value, foldsCase: foldsCase),
-                isHidden(path, column, shape, for: sought(value, foldsCase)),
+                isBroken(column, value, foldsCase: foldsCase),
+                isHidden(path, column, for: sought(value, foldsCase)),
             ]
             let found = terms.compactMap(\.self)
             return found.isEmpty ? nil : "(\(found.joined(separator: " OR ")))"
         case .list(let separator):
             let end = foldsCase ? separator.lowercased() : separator
             return "(\(listHoldsLoosely(end, texts, text))"
-                + " AND NOT \(listHolds(separator, column, value)))"
+                + " AND NOT \(listHolds(separator, name, value)))"
         case .text(let before, let after):
             let needle = Needle(before: before, after: after, foldsCase: foldsCase)
-            return isGarbled(needle, column, value)
+            return isGarbled(needle, name, value)
         case .array:
             guard foldsCase else { return nil }
-            return "(\(arrayHoldsInAnyCase(column, shape, value))"
-                + " AND NOT \(arrayHolds(column, shape, value)))"
+            return "(\(arrayHoldsInAnyCase(column, value))"
+                + " AND NOT \(arrayHolds(column, value)))"
         }
     }
 
     /// True where a place is passed over for the way its names are written; `nil` where none is.
-    static func isHidden(
-        _ path: JSONPath,
-        _ column: String,
-        _ shape: ColumnShape?,
-        for match: JSONMatch
-    ) -> String? {
-        walk(path, column, shape, for: match).map {
-            "(\($0) AND NOT \(search(path, column, shape, for: match).isFound))"
+    static func isHidden(_ path: JSONPath, _ column: SQLColumn, for match: JSONMatch) -> String? {
+        walk(path, column, for: match).map {
+            "(\($0) AND NOT \(search(path, column, for: match).isFound))"
         }
     }
 
     /// The column with what is found there removed or replaced, of JSON the last place.
     static func changed(
         _ inside: InsideValue,
-        _ column: String,
-        _ shape: ColumnShape?,
+        _ column: SQLColumn,
         _ value: String,
         _ mask: ColumnMask,
         foldsCase: Bool
@@ -227,14 +190,14 @@ extension InsideDialect {
             }
         switch inside {
         case .json(let path):
-            let found = search(path, column, shape, for: sought(value, foldsCase))
-            return json(column, shape, at: found.last(mask.path ?? path), mask.strategy)
-        case .array: return array(column, shape, without: value, replacement)
+            let found = search(path, column, for: sought(value, foldsCase))
+            return json(column, at: found.last(mask.path ?? path), mask.strategy)
+        case .array: return array(column, without: value, replacement)
         case .list(let separator):
-            return list(separator, column, shape, without: value, replacement)
+            return list(separator, "\(column)", without: value, replacement)
         case .text(let before, let after):
             let needle = Needle(before: before, after: after, foldsCase: foldsCase)
-            return text(needle, column, shape, without: value, replacement ?? "")
+            return text(needle, "\(column)", without: value, replacement ?? "")
         }
     }
 
@@ -243,12 +206,11 @@ extension InsideDialect {
     static func masked(
         _ mask: ColumnMask,
         at path: JSONPath,
-        _ column: String,
-        _ shape: ColumnShape?
+        _ column: SQLColumn
     ) -> (value: String, test: String) {
-        let found = search(path, column, shape, for: .unlike(mask.strategy))
+        let found = search(path, column, for: .unlike(mask.strategy))
         return (
-            value: json(column, shape, at: found.last(path), mask.strategy),
+            value: json(column, at: found.last(path), mask.strategy),
             test: "NOT \(found.isFound)"
         )
     }
@@ -258,7 +220,7 @@ extension InsideDialect {
 extension SQLDialect {
     static func alias(_ index: Int) -> String { "expunged_e\(index)" }
 
-    static func isNoJSON(_ column: String, _ shape: ColumnShape?) -> String? {
+    static func isNoJSON(_ column: SQLColumn) -> String? {
         "(\(column) IS NOT NULL AND NOT json_valid(\(column)) AND trim(\(column)) <> '')"
     }
 

@@ -19,10 +19,10 @@ extension SQLConnection {
             )
         }
         for (column, path) in rule.paths {
-            guard let shape = Dialect.shape(column, in: table) else { continue }
-            let name = Dialect.column(column, of: table.reference)
-            let place = Dialect.search(path, name, shape, for: .unlike(.remove))
-            guard try isAbsent(place.isFound, in: table) else { continue }
+            let place = Dialect.column(column, in: table)
+            guard place.shape != nil else { continue }
+            let search = Dialect.search(path, place, for: .unlike(.remove))
+            guard try isAbsent(search.isFound, in: table) else { continue }
             found.advice.append(
                 "column '\(column)' of table '\(table.name)': no row looked at has anything at"
                     + " \(path.text); compare the path with what the application writes there"

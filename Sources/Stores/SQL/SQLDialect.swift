@@ -142,6 +142,10 @@ extension SQLDialect {
         "\(reference).\(quoted(name))"
     }
 
+    static func column(_ name: String, in table: TableShape) -> SQLColumn {
+        SQLColumn(description: column(name, of: table.reference), shape: shape(name, in: table))
+    }
+
     static func shape(_ name: String, in table: TableShape) -> ColumnShape? {
         table.column(name, ignoringCase: ignoresCase)
     }

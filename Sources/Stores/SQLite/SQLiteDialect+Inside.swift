@@ -18,16 +18,11 @@ extension SQLiteDialect {
     // MARK: JSON
 
     /// Only what is JSON: its functions refuse everything else with an error.
-    private static func document(_ column: String) -> String {
+    private static func document(_ column: SQLColumn) -> String {
         "iif(json_valid(\(column)), \(column), 'null')"
     }
 
-    static func search(
-        _ path: JSONPath,
-        _ column: String,
-        _ shape: ColumnShape?,
-        for match: JSONMatch
-    ) -> JSONSearch {
+    static func search(_ path: JSONPath, _ column: SQLColumn, for match: JSONMatch) -> JSONSearch {
         let document = document(column)
         var tables: [String] = []
         for (index, step) in path.steps.enumerated() where step == .elements {
@@ -55,12 +50,7 @@ extension SQLiteDialect {
 
     /// Member by member: `json_each` reads the escapes of names, and has each of those that are
     /// equal, where a path takes the first (sqlite.org/json1.html, 4.4).
-    static func walk(
-        _ path: JSONPath,
-        _ column: String,
-        _ shape: ColumnShape?,
-        for match: JSONMatch
-    ) -> String? {
+    static func walk(_ path: JSONPath, _ column: SQLColumn, for match: JSONMatch) -> String? {
         let document = document(column)
         var (value, type) = (document, "json_type(\(document))")
         var (tables, conditions) = ([String](), [String]())
@@ -113,16 +103,11 @@ extension SQLiteDialect {
         }
     }
 
-    static func json(
-        _ column: String,
-        _ shape: ColumnShape?,
-        at place: String,
-        _ change: MaskStrategy
-    ) -> String {
+    static func json(_ column: SQLColumn, at place: String, _ change: MaskStrategy) -> String {
         let document = document(column)
         let changed = changed(document, at: place, change)
         // There may be no such place, or no JSON at all.
-        let kept = kept(changed, as: column)
+        let kept = kept(changed, as: "\(column)")
         return "iif(json_valid(\(column)), coalesce(\(kept), \(column)), \(column))"
     }
 
@@ -131,12 +116,7 @@ extension SQLiteDialect {
         "iif(typeof(\(column)) = 'blob', CAST(\(text) AS BLOB), \(text))"
     }
 
-    static func isBroken(
-        _ column: String,
-        _ shape: ColumnShape?,
-        _ value: String,
-        foldsCase: Bool
-    ) -> String? {
+    static func isBroken(_ column: SQLColumn, _ value: String, foldsCase: Bool) -> String? {
         let fold = { (text: String) in foldsCase ? lowered(text) : text }
         let text = "CAST(\(column) AS TEXT)"
         return "(\(column) IS NOT NULL AND NOT json_valid(\(column))"
@@ -176,7 +156,6 @@ extension SQLiteDialect {
     static func list(
         _ separator: String,
         _ column: String,
-        _ shape: ColumnShape?,
         without value: String,
         _ replacement: String?
     ) -> String {
@@ -218,7 +197,6 @@ extension SQLiteDialect {
     static func text(
         _ needle: Needle,
         _ column: String,
-        _ shape: ColumnShape?,
         without value: String,
         _ replacement: String
     ) -> String { "coalesce(\(call(needle, column, value, replacement)), \(column))" }
