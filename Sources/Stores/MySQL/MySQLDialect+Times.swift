@@ -6,12 +6,8 @@ extension MySQLDialect {
     /// also a later one than the cutoff, has that value.
     ///
     /// A day or month of zero can be any.
-    static func isNewer(
-        _ creation: CreationColumn,
-        in table: TableShape,
-        as reference: String
-    ) -> String {
-        let column = column(creation.column, of: reference)
+    static func isNewer(_ creation: CreationColumn, in table: TableShape) -> String {
+        let column = column(creation.column, of: table.reference)
         switch creation.unit {
         case .unixSeconds:
             return "COALESCE(\(column) > \(time) / 1000"

@@ -5,9 +5,9 @@ import Lifecycle
 extension MySQLDialect {
     /// As the column's type compares; a text of a number never meets a column of texts, which the
     /// server would read as numbers.
-    static func isHeld(_ filter: RowFilter, in table: TableShape, as reference: String) -> String {
+    static func isHeld(_ filter: RowFilter, in table: TableShape) -> String {
         let tests = filter.conditions.map { condition in
-            let column = column(condition.column, of: reference)
+            let column = column(condition.column, of: table.reference)
             let values = condition.values.map {
                 value(of: $0, in: shape(condition.column, in: table))
             }

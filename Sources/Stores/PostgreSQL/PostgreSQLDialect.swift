@@ -21,13 +21,9 @@ enum PostgreSQLDialect: SQLDialect {
 
     /// A value stands for all of the second or day that it names: a row made at any moment of it,
     /// also a later one than the cutoff, has that value.
-    static func isNewer(
-        _ creation: CreationColumn,
-        in table: TableShape,
-        as reference: String
-    ) -> String {
+    static func isNewer(_ creation: CreationColumn, in table: TableShape) -> String {
         let type = shape(creation.column, in: table)?.type
-        let column = column(creation.column, of: reference)
+        let column = column(creation.column, of: table.reference)
         switch creation.unit {
         case .unixSeconds:
             return "(coalesce(\(column) > \(time) / 1000.0"
@@ -79,9 +75,9 @@ enum PostgreSQLDialect: SQLDialect {
 
     /// Compares as values of the column's type; texts that may have other equals without regard to
     /// case, since holding too much does less harm.
-    static func isHeld(_ filter: RowFilter, in table: TableShape, as reference: String) -> String {
+    static func isHeld(_ filter: RowFilter, in table: TableShape) -> String {
         let tests = filter.conditions.map { condition in
-            let column = column(condition.column, of: reference)
+            let column = column(condition.column, of: table.reference)
             let literals = condition.values.map { literal($0) }
             guard shape(condition.column, in: table)?.isExact == false else {
                 return "coalesce(\(column) IN (\(literals.joined(separator: ", "))), false)"

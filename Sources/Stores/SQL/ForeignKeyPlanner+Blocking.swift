@@ -117,8 +117,7 @@ extension ForeignKeyPlanner {
             Dialect.column(column, of: child.reference) + " = "
                 + Dialect.column(referred, of: parent.reference)
         }
-        return "EXISTS (SELECT 1 FROM \(shape(key.parent).reference) AS \(parent.reference) WHERE "
-            + "\(join.joined(separator: " AND ")) AND \(anyOf(found)))"
+        return exists(parent, where: (join + [anyOf(found)]).joined(separator: " AND "))
     }
 
     // MARK: Circles

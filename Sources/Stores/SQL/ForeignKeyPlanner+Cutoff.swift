@@ -7,7 +7,7 @@ extension ForeignKeyPlanner {
     func cutoff(of rule: TableRule, in table: TableShape) -> String? {
         var terms: [String] = []
         if let creation = rule.creation {
-            terms.append(Dialect.isNewer(creation, in: table, as: table.reference))
+            terms.append(Dialect.isNewer(creation, in: table))
         }
         let above = { (rule: TableRule, table: TableShape) in
             [cutoff(of: rule, in: table)].compactMap(\.self)
@@ -41,13 +41,14 @@ extension ForeignKeyPlanner {
                 continue
             }
             // A table that refers to itself is followed one level deep.
-            let alias = "newer\(path.count)"
-            var inner = isSelf ? [] : childCutoffs(of: path + [child.name], as: alias, referred)
+            let row = child.named("newer\(path.count)")
+            var inner =
+                isSelf ? [] : childCutoffs(of: path + [child.name], as: row.reference, referred)
             if let creation = rules(of: child.name).compactMap(\.creation).first {
-                inner.append(Dialect.isNewer(creation, in: child, as: alias))
+                inner.append(Dialect.isNewer(creation, in: row))
             }
             guard !inner.isEmpty else { continue }
-            terms.append(refers(child, as: alias, by: key, to: reference, whereAny: inner))
+            terms.append(refers(row, by: key, to: reference, whereAny: inner))
         }
         return terms
     }

@@ -6,12 +6,13 @@ extension ForeignKeyPlanner {
     /// go or change with it, over any number of steps; `nil` when nothing is held here.
     func hold(of rule: TableRule, in table: TableShape) -> String? {
         guard rule.action != .keep, !holds.isEmpty else { return nil }
-        var terms = own(table, as: table.reference)
+        var terms = held(in: table)
         let above = { (rule: TableRule, table: TableShape) in
             [hold(of: rule, in: table)].compactMap(\.self)
         }
+        let here = { (_: TableRule, table: TableShape) in held(in: table) }
         let isCascade = rule.action.parent != nil
-        terms += [inherited(by: rule, in: table, where: isCascade ? above : heldRows)]
+        terms += [inherited(by: rule, in: table, where: isCascade ? above : here)]
             .compactMap(\.self)
         if rule.action == .delete {
             let referred = withParents(holds.map(\.table))
@@ -20,9 +21,9 @@ extension ForeignKeyPlanner {
         return terms.isEmpty ? nil : "(" + terms.joined(separator: " OR ") + ")"
     }
 
-    private func own(_ table: TableShape, as reference: String) -> [String] {
-        holds.filter { $0.table == table.name }
-            .map { Dialect.isHeld($0, in: table, as: reference) }
+    /// Each is true for a row that a filter fits.
+    func held(in table: TableShape) -> [String] {
+        holds.filter { $0.table == table.name }.map { Dialect.isHeld($0, in: table) }
     }
 
     /// Expressions, any of which keeps a row; the parameters are those of the cutoffs.
@@ -39,18 +40,18 @@ extension ForeignKeyPlanner {
             else {
                 // How far a circle leads is not followed: while any row is held, all of these stay.
                 terms += holds.map { filter in
-                    let held = shape(filter.table)
-                    return "EXISTS (SELECT 1 FROM \(held.reference) AS held0 WHERE "
-                        + Dialect.isHeld(filter, in: held, as: "held0") + ")"
+                    let held = shape(filter.table).named("held0")
+                    return exists(held, where: Dialect.isHeld(filter, in: held))
                 }
                 continue
             }
-            let alias = "held\(path.count)"
+            let row = child.named("held\(path.count)")
             let below =
-                key.isReleased ? [] : childHolds(of: path + [child.name], as: alias, referred)
-            let inner = own(child, as: alias) + below
+                key.isReleased
+                ? [] : childHolds(of: path + [child.name], as: row.reference, referred)
+            let inner = held(in: row) + below
             guard !inner.isEmpty else { continue }
-            terms.append(refers(child, as: alias, by: key, to: reference, whereAny: inner))
+            terms.append(refers(row, by: key, to: reference, whereAny: inner))
         }
         return terms
     }

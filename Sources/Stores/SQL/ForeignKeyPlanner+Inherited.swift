@@ -4,16 +4,11 @@ import Lifecycle
 extension ForeignKeyPlanner {
     /// Expressions for the rows of a rule themselves: newer than the cutoff, or held.
     func protections(_ rule: TableRule, in table: TableShape) -> [String] {
-        newer(rule, in: table) + heldRows(rule, in: table)
+        newer(rule, in: table) + held(in: table)
     }
 
     func newer(_ rule: TableRule, in table: TableShape) -> [String] {
-        rule.creation.map { [Dialect.isNewer($0, in: table, as: table.reference)] } ?? []
-    }
-
-    func heldRows(_ rule: TableRule, in table: TableShape) -> [String] {
-        holds.filter { $0.table == table.name }
-            .map { Dialect.isHeld($0, in: table, as: table.reference) }
+        rule.creation.map { [Dialect.isNewer($0, in: table)] } ?? []
     }
 
     /// True for a row that hangs on a protected one; `nil` where none is.

@@ -22,29 +22,23 @@ extension ForeignKeyPlanner {
         var found: [ReferringKey] = []
         for (child, key) in children(of: path[path.count - 1])
         where key.childColumns.count == key.parentColumns.count {
-            let alias = "referring\(path.count)"
+            let row = child.named("referring\(path.count)")
             if key.restricts {
                 found.append(
                     ReferringKey(
                         table: child.name,
                         columns: key.childColumns,
-                        condition: refers(child, as: alias, by: key, to: reference)
+                        condition: refers(row, by: key, to: reference)
                     )
                 )
             }
             let isCircle = path.contains(child.name) || path.count >= Self.depthMax
             guard key.cascades, !isCircle else { continue }
-            found += referring(along: path + [child.name], as: alias).map { inner in
+            found += referring(along: path + [child.name], as: row.reference).map { inner in
                 ReferringKey(
                     table: inner.table,
                     columns: inner.columns,
-                    condition: refers(
-                        child,
-                        as: alias,
-                        by: key,
-                        to: reference,
-                        whereAny: [inner.condition]
-                    )
+                    condition: refers(row, by: key, to: reference, whereAny: [inner.condition])
                 )
             }
         }

@@ -249,9 +249,9 @@ extension ForeignKeyPlanner {
         else { return "" }
         let owner = parent.named("own\(depth)")
         let own = followed(via.table).map { match($0, in: owner, depth + 1) }
-        return " AND NOT EXISTS (SELECT 1 FROM \(parent.reference) AS \(owner.reference) WHERE "
-            + join(rule, table, owner, isSpelled).isEqual
-            + " AND NOT coalesce(\(anyOf(own)), 1 = 0))"
+        let isOwned = join(rule, table, owner, isSpelled).isEqual
+        return " AND NOT "
+            + exists(owner, where: "\(isOwned) AND NOT coalesce(\(anyOf(own)), 1 = 0)")
     }
 
     /// Without rows that rules of the table take, for a rule that counts what a cascade takes.
@@ -302,9 +302,8 @@ extension ForeignKeyPlanner {
                 let unclear = unclearParts(of: follower, in: child).map(\.condition)
                 terms.append(anyOf(["NOT (\(tests.joined(separator: " AND ")))"] + unclear))
             }
-            return " AND NOT EXISTS (SELECT 1 FROM \(shape(follower.table).reference) AS child"
-                + " WHERE \(terms.joined(separator: " AND "))"
-                + "\(others(follower, via, child, 1)))"
+            let isWaiting = terms.joined(separator: " AND ") + others(follower, via, child, 1)
+            return " AND NOT \(exists(child, where: isWaiting))"
         }
         // Without the id that it masks, no verification finds a row again.
         let unclear = isMasked ? unclearParts(of: rule, in: table) : []

@@ -86,16 +86,15 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
     }
 
     /// Whether any of the rows that refer to the row `reference` is one of `kinds`, which are
-    /// expressions over `alias`.
+    /// expressions over the child's alias.
     func refers(
         _ child: TableShape,
-        as alias: String,
         by key: ForeignKey,
         to reference: String,
         whereAny kinds: [String] = ["1 = 1"]
     ) -> String {
         let join = zip(key.childColumns, key.parentColumns).map { column, parent in
-            let one = Dialect.column(column, in: child.named(alias))
+            let one = Dialect.column(column, in: child)
             let other = Dialect.column(parent, of: reference)
             return key.inside.map {
                 Dialect.holds(
@@ -106,9 +105,8 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
                 )
             } ?? "\(one) = \(other)"
         }
-        return "EXISTS (SELECT 1 FROM \(child.reference) AS \(alias) WHERE "
-            + join.joined(separator: " AND ")
-            + " AND (\(kinds.joined(separator: " OR "))))"
+        let isKind = "(\(kinds.joined(separator: " OR ")))"
+        return exists(child, where: (join + [isKind]).joined(separator: " AND "))
     }
 
     /// Children before parents, otherwise as configured; a circle keeps the configured order.

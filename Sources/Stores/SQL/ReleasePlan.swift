@@ -60,6 +60,6 @@ extension ForeignKeyPlanner {
     /// Each is true for a row to which no row refers by a key, but for those of one table.
     func references(to table: TableShape, besides owner: String? = nil) -> [String] {
         children(of: table.name).filter { $0.key.isDeclared && $0.table.name != owner }
-            .map { "NOT \(refers($0.table, as: "ref", by: $0.key, to: table.reference))" }
+            .map { "NOT \(refers($0.table.named("ref"), by: $0.key, to: table.reference))" }
     }
 }

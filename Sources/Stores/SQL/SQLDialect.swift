@@ -47,13 +47,7 @@ protocol SQLDialect: InsideDialect {
     static func quoted(_ identifier: String) -> String
 
     /// True for a row that is newer than the time of parameter 2, or has no readable time.
-    ///
-    /// `reference` is the table or its alias.
-    static func isNewer(
-        _ creation: CreationColumn,
-        in table: TableShape,
-        as reference: String
-    ) -> String
+    static func isNewer(_ creation: CreationColumn, in table: TableShape) -> String
 
     /// True for a readable time that begins later than `time`, in milliseconds.
     static func isLater(
@@ -82,7 +76,7 @@ protocol SQLDialect: InsideDialect {
     static func newestFirst(_ table: TableShape) -> String
 
     /// True for a row that a filter fits, whose values are written as literals.
-    static func isHeld(_ filter: RowFilter, in table: TableShape, as reference: String) -> String
+    static func isHeld(_ filter: RowFilter, in table: TableShape) -> String
 
     /// Finds the rows of an id: by index whatever the collation, then byte for byte and by type.
     static func match(_ rule: TableRule, _ table: TableShape, id: String) -> String

@@ -26,12 +26,8 @@ enum SQLiteDialect: SQLDialect {
 
     // MARK: Times
 
-    static func isNewer(
-        _ creation: CreationColumn,
-        in table: TableShape,
-        as reference: String
-    ) -> String {
-        let column = column(creation.column, of: reference)
+    static func isNewer(_ creation: CreationColumn, in table: TableShape) -> String {
+        let column = column(creation.column, of: table.reference)
         return "(\(column) IS NOT NULL AND NOT (\(isTime(column, creation.unit))"
             + " AND ifnull(NOT \(maybeLater(column, creation.unit)), 0)))"
     }
@@ -106,9 +102,9 @@ enum SQLiteDialect: SQLDialect {
 
     /// Compares as the column does, and by text, so that neither type nor collation lets a held row
     /// slip through.
-    static func isHeld(_ filter: RowFilter, in table: TableShape, as reference: String) -> String {
+    static func isHeld(_ filter: RowFilter, in table: TableShape) -> String {
         let tests = filter.conditions.map { condition in
-            let column = column(condition.column, of: reference)
+            let column = column(condition.column, of: table.reference)
             let values = condition.values.map { literal($0) }.joined(separator: ", ")
             return "ifnull(\(column) IN (\(values)) OR CAST(\(column) AS TEXT) IN (\(values)), 0)"
         }
