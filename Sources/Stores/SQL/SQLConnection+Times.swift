@@ -3,7 +3,7 @@ import Lifecycle
 
 /// What a look at a database found.
 struct SQLFindings: Sendable {
-    private(set) var problems: [StoreProblem] = []
+    var problems: [StoreProblem] = []
     /// One sentence for each thing that an operator should know.
     var advice: [String] = []
     /// See ``StoreFindings/advisedColumns``.
@@ -34,6 +34,7 @@ struct SQLFindings: Sendable {
         problems += other.problems
         advice += other.advice
         advisedColumns.merge(other.advisedColumns) { first, _ in first }
+        uncovered += other.uncovered
     }
 
     /// Advises of a key that may stop deletions.

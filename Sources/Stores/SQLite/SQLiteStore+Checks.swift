@@ -7,9 +7,8 @@ package import Lifecycle
 extension SQLiteStore {
     /// What `PRAGMA auto_vacuum` answers for INCREMENTAL.
     private static let incrementalMode = 2
-    private static let vacuumProblem = StoreProblem(
+    private static let vacuumProblem =
         "vacuum = \"incremental\" needs a database with PRAGMA auto_vacuum = INCREMENTAL"
-    )
 
     /// Makes the plan that leaves those rows alone, and drops it.
     package func check(_ filter: RowFilter) async -> FilterAnswer {
@@ -34,44 +33,35 @@ extension SQLiteStore {
 
     /// Compares the configuration with the live schema; another program's lock is an outage.
     package func inspect(withOutages: Bool) async -> StoreFindings {
-        let directory = SQLiteDirectory.inspect(path: configuration.path)
-        var (problems, advice) = (directory.problems.map { StoreProblem($0) }, directory.advice)
+        var found = SQLiteDirectory.inspect(path: configuration.path)
         // Opening it would make a file wherever the service happens to stand.
-        guard configuration.path.hasPrefix("/"), problems.isEmpty else {
-            return StoreFindings(found: problems, advice: advice)
+        guard configuration.path.hasPrefix("/"), found.problems.isEmpty else {
+            return found.findings
         }
         var isLocked = false
-        var (uncovered, columns): ([CoverageFinding], [String: String]) = ([], [:])
         do {
             try await letGoOfMoved()
-            let (found, plan) = try await examine()
+            let (inside, plan) = try await examine()
             // Values stored since the plan was made may forbid it now.
             (self.plan, heldPlan) = (plan, nil)
             if withOutages, plan != nil { await noteOrphans() }
-            problems += found.problems
-            advice += found.advice
-            (uncovered, columns) = (found.uncovered, found.advisedColumns)
+            found.add(inside)
             if configuration.vacuum == .incremental {
                 let mode = try await read { try $0.count("PRAGMA main.auto_vacuum") }
-                if mode != Self.incrementalMode { problems.append(Self.vacuumProblem) }
+                if mode != Self.incrementalMode { found.refuse(Self.vacuumProblem) }
             }
         } catch {
             let error = SQLError(error, store: name)
             forget(after: error)
             isLocked = error.kind == .busy || error.kind == .timeout
-            problems.append(StoreProblem(error.description))
+            found.refuse(error.description)
         }
         if let refusal = newRefusal() {
-            problems.append(StoreProblem(refusal))
+            found.refuse(refusal)
             isLocked = false
         }
-        if isLocked && !withOutages { problems = [] }
-        return StoreFindings(
-            found: problems,
-            advice: advice,
-            advisedColumns: columns,
-            uncovered: uncovered
-        )
+        if isLocked && !withOutages { found.problems = [] }
+        return found.findings
     }
 
     private func newRefusal() -> String? {
@@ -89,32 +79,32 @@ extension SQLiteStore {
 
 /// What SQLite needs around the file, and reports as a bare error code when it is missing.
 enum SQLiteDirectory {
-    static func inspect(path: String) -> (problems: [String], advice: [String]) {
+    static func inspect(path: String) -> SQLFindings {
+        var found = SQLFindings()
         guard path.hasPrefix("/"), let slash = path.lastIndex(of: "/") else {
-            return (["path '\(path)' is not absolute"], [])
+            found.refuse("path '\(path)' is not absolute")
+            return found
         }
-        var problems: [String] = []
-        var advice: [String] = []
         let directory = slash == path.startIndex ? "/" : String(path[..<slash])
         var status = stat()
         if unsafe lstat(path, &status) != 0 {
-            problems.append("'\(path)' \(reason())")
+            found.refuse("'\(path)' \(reason())")
         } else if status.st_mode & S_IFMT != S_IFREG {
-            problems.append("'\(path)' is not a regular file")
+            found.refuse("'\(path)' is not a regular file")
         } else if unsafe access(path, R_OK | W_OK) != 0 {
-            problems.append("'\(path)' \(reason())")
+            found.refuse("'\(path)' \(reason())")
         }
         if unsafe access(directory, R_OK | W_OK | X_OK) != 0 {
-            problems.append("directory '\(directory)', where SQLite keeps its journal, \(reason())")
+            found.refuse("directory '\(directory)', where SQLite keeps its journal, \(reason())")
         } else if unsafe stat(directory, &status) == 0, status.st_uid != geteuid(),
             status.st_mode & S_ISGID == 0
         {
-            advice.append(
+            found.advice.append(
                 "directory '\(directory)' is not set-group-id: the application may not be able to"
                     + " open -wal and -shm files that expunged makes"
             )
         }
-        return (problems, advice)
+        return found
     }
 
     private static func reason() -> String {
