@@ -68,3 +68,11 @@ enum PostgreSQLQueueDialect: QueueDialect {
         WHERE r.id = v.id
         """
 }
+
+extension PostgreSQLSession: QueueSession {
+    typealias Queue = PostgreSQLQueueDialect
+
+    func texts(_ sql: String, _ values: [String?]) throws(SQLError) -> [[String?]] {
+        try query(sql, values).rows
+    }
+}
