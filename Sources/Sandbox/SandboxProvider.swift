@@ -85,3 +85,67 @@ package enum SandboxEndpoint: String, CaseIterable, Codable, Sendable {
     case check
     case data
 }
+
+/// Everything that a sandbox is started with.
+package struct SandboxConfiguration: Sendable {
+    /// The port at 127.0.0.1; 0 lets the system choose.
+    package var port = 0
+    /// Gets `ca.pem`, `apple-key.p8`, `endpoint` and `logs.jsonl`; `nil` means a temporary
+    /// directory that goes away with the sandbox.
+    package var directory: String?
+    /// The log of calls as JSON lines; `nil` means `logs.jsonl` in the directory.
+    package var logFile: String?
+    package var apple = AppleConfiguration()
+    package var oauth2 = OAuth2Configuration()
+    package var google = GoogleConfiguration()
+    package var facebook = FacebookConfiguration()
+    package var microsoft = MicrosoftConfiguration()
+    package var github = GitHubConfiguration()
+    package var x = XConfiguration()
+    package var cloud = CloudConfiguration()
+    package var faults = FaultPlan.none
+    /// How many grants, tokens of a kind and log records are kept in memory (about 200 bytes each).
+    package var capacity = 1_000_000
+    /// The clock, in Unix milliseconds.
+    package var wallMilliseconds: @Sendable () -> Int64 = SandboxClock.wallMilliseconds
+
+    package init() {}
+}
+
+struct SandboxFamilies: Sendable {
+    let apple: AppleFamily
+    let cloud: CloudFamily
+    let providers: [any GrantFamily]
+
+    init(_ configuration: SandboxConfiguration, _ tools: FamilyTools) throws(SandboxError) {
+        apple = try AppleFamily(configuration.apple, tools)
+        cloud = CloudFamily(configuration.cloud, tools)
+        providers = [
+            apple, try OAuth2Family(configuration.oauth2, tools),
+            try GoogleFamily(configuration.google, tools),
+            try FacebookFamily(configuration.facebook, tools),
+            try MicrosoftFamily(configuration.microsoft, tools),
+            try GitHubFamily(configuration.github, tools), try XFamily(configuration.x, tools),
+        ]
+    }
+
+    func family(_ provider: SandboxProvider) -> any GrantFamily {
+        guard let family = providers.first(where: { $0.name == provider.rawValue }) else {
+            preconditionFailure("every provider has a family")
+        }
+        return family
+    }
+
+    func route(
+        method: String,
+        path: String
+    ) -> (family: any ProviderFamily, endpoint: SandboxEndpoint)? {
+        let families: [any ProviderFamily] = providers + [cloud]
+        for family in families {
+            if let endpoint = family.endpoint(method: method, path: path) {
+                return (family, endpoint)
+            }
+        }
+        return nil
+    }
+}

@@ -1,5 +1,11 @@
 import ArgumentParser
+import AsyncHTTPClient
+import Encoding
+import FoundationEssentials
 import Glibc
+import NIOCore
+import NIOHTTP1
+import NIOSSL
 
 /// The provider sandbox: identity providers that follow their vendors' documentation, with traps.
 @main
@@ -34,4 +40,58 @@ enum Output {
             rest = rest.dropFirst(count)
         }
     }
+}
+
+/// Calls the admin routes of the sandbox of a directory.
+struct AdminClient {
+    let directory: String
+
+    /// Sends `value` as JSON, or asks with GET when there is none, and returns the answer.
+    ///
+    /// - Throws: ``AdminClientError`` when no sandbox answers or it refuses.
+    func answer(_ path: String, sending value: (any Encodable)? = nil) async throws -> String {
+        let remedy = "; start expunged-sandbox.service, or name another --directory"
+        let endpoint = try Self.text(ofFile: "\(directory)/endpoint", remedy: remedy)
+            .filter { !$0.isNewline }
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.trustRoots = .file("\(directory)/ca.pem")
+        let client = HTTPClient(configuration: HTTPClient.Configuration(tlsConfiguration: tls))
+        do {
+            var request = HTTPClientRequest(url: endpoint + path)
+            if let value {
+                request.method = .POST
+                request.headers.add(name: "content-type", value: "application/json")
+                request.body = .bytes(try TypedJSON.bytes(value, .snakeCase))
+            }
+            // Longer than the slowest command, bulk tokens.
+            let response = try await client.execute(request, timeout: .seconds(30))
+            // 64 MiB: the answer to the largest bulk order has 25.
+            let answer = try await response.body.collect(upTo: 64 << 20)
+            let text = String(buffer: answer)
+            guard response.status == .ok else {
+                throw AdminClientError(place: directory, cause: text)
+            }
+            try await client.shutdown()
+            return text.last == "\n" ? String(text.dropLast()) : text
+        } catch {
+            try await client.shutdown()
+            throw error
+        }
+    }
+
+    static func text(ofFile path: String, remedy: String = "") throws -> String {
+        do {
+            return try String(contentsOf: URL(fileURLWithPath: path), encoding: .utf8)
+        } catch {
+            throw AdminClientError(place: path, cause: "no such file\(remedy)")
+        }
+    }
+}
+
+/// Why a command did not reach the sandbox, or what the sandbox refused.
+struct AdminClientError: Error, CustomStringConvertible {
+    let place: String
+    let cause: String
+
+    var description: String { "cannot command sandbox at '\(place)': \(cause)" }
 }
