@@ -7,7 +7,7 @@ extension RunningSandbox {
     }
 
     package func log(after sequence: UInt64 = 0) -> [CallRecord] {
-        admin.journal.records(after: sequence)
+        admin.tools.journal.records(after: sequence)
     }
 
     /// Starts a fault plan; its calls are counted from now on.
@@ -28,7 +28,8 @@ extension RunningSandbox {
     /// Moves the sandbox's clock away from the machine's by `offset`.
     package func setClockOffset(_ offset: Duration) {
         let (seconds, attoseconds) = offset.components
-        admin.clock.setOffset(milliseconds: seconds * 1000 + attoseconds / 1_000_000_000_000_000)
+        let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
+        admin.tools.clock.setOffset(milliseconds: milliseconds)
     }
 
     /// Signs a user in.

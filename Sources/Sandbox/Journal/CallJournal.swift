@@ -71,10 +71,8 @@ final class LogFile: Sendable {
     deinit { close(descriptor) }
 
     func append(_ record: CallRecord) throws {
-        var line = try TypedJSON.bytes(record)
-        line.append(UInt8(ascii: "\n"))
-        let written = unsafe write(descriptor, line, line.count)
-        guard written == line.count else {
+        let line = try TypedJSON.bytes(record) + [UInt8(ascii: "\n")]
+        guard FileBytes.write(line, to: descriptor) else {
             let cause = "\(ErrorNumber.current)"
             throw SandboxError(.file, cannot: "write log", at: path, cause: cause)
         }

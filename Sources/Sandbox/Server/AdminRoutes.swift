@@ -6,89 +6,73 @@ import Encoding
 struct AdminRoutes: Sendable {
     let families: SandboxFamilies
     let faults: FaultInjector
-    let journal: CallJournal
-    let clock: SandboxClock
+    let tools: FamilyTools
 
     func answer(method: String, path: String, query: ParsedForm, body: [UInt8]) -> Reply {
         do {
-            return try shared(method, path, query, body) ?? command(method, path, query, body)
-                ?? json(["error": "not_found"], status: 404)
+            return try answer("\(method) \(path)", query, body)
         } catch {
             return failure(error)
         }
     }
 
-    private func shared(
-        _ method: String,
-        _ path: String,
-        _ query: ParsedForm,
-        _ body: [UInt8]
-    ) throws -> Reply? {
-        switch (method, path) {
-        case ("GET", "/sandbox/clients"):
-            return try json(["clients": families.providers.flatMap { $0.clientList() }])
-        case ("GET", "/sandbox/log"):
-            let records = journal.records(
+    /// The commands are for the provider that `?provider=` names; for Apple if it names none.
+    private func answer(_ route: String, _ query: ParsedForm, _ body: [UInt8]) throws -> Reply {
+        switch route {
+        case "GET /sandbox/log":
+            let records = tools.journal.records(
                 after: query["after"].flatMap { UInt64($0) } ?? 0,
                 limit: query.number("limit").map { max(0, $0) } ?? 10_000
             )
             return try json(["records": records])
-        case ("GET", "/sandbox/faults"): return try json(faults.plan)
-        case ("POST", "/sandbox/faults"):
+        case "GET /sandbox/faults": return try json(faults.plan)
+        case "POST /sandbox/faults":
             faults.start(try read(FaultPlan.self, body))
             return try json(faults.plan)
-        case ("POST", "/sandbox/clock"):
+        case "POST /sandbox/clock":
             guard let offset = try read([String: Int64].self, body)["offset_ms"] else {
                 throw SandboxError(.badRequest, cannot: "move clock", at: "offset_ms")
             }
-            clock.setOffset(milliseconds: offset)
-            return try json(["now_unix_ms": clock.nowMilliseconds])
-        case ("GET", "/sandbox/cloud"): return try json(families.cloud.contents)
-        case ("POST", "/sandbox/cloud"):
+            tools.clock.setOffset(milliseconds: offset)
+            return try json(["now_unix_ms": tools.clock.nowMilliseconds])
+        case "GET /sandbox/cloud": return try json(families.cloud.contents)
+        case "POST /sandbox/cloud":
             families.cloud.add(try read(CloudContents.self, body))
             return try json(["ok": true])
-        case ("GET", "/sandbox/service-account"):
+        case "GET /sandbox/service-account":
             return reply(Array(try families.cloud.keyFile().utf8))
-        default: return nil
-        }
-    }
-
-    /// The commands of the provider that `?provider=` names; of Apple if it names none.
-    private func command(
-        _ method: String,
-        _ path: String,
-        _ query: ParsedForm,
-        _ body: [UInt8]
-    ) throws -> Reply? {
-        let family = try family(query)
-        let isApple = family.name == families.apple.name
-        switch (method, path) {
-        case ("POST", "/sandbox/clients"):
-            if isApple {
+        case "GET /sandbox/clients":
+            return try json(["clients": families.providers.flatMap { $0.clientList() }])
+        case "POST /sandbox/clients":
+            let family = try family(query)
+            if family.name == families.apple.name {
                 try families.apple.register(try read(AppleRegistration.self, body))
             } else {
                 try family.clients.register(try read(ClientRegistration.self, body))
             }
             return try json(["ok": true])
-        case ("POST", "/sandbox/sign-in"):
-            return try json(try family.signIn(try read(SandboxOrder.SignIn.self, body)))
-        case ("POST", "/sandbox/refresh-tokens"):
+        case "POST /sandbox/sign-in":
+            let order = try read(SandboxOrder.SignIn.self, body)
+            return try json(try family(query).signIn(order))
+        case "POST /sandbox/refresh-tokens":
             let order = try read(SandboxOrder.Tokens.self, body)
-            return try json(["tokens": try family.issueTokens(order)])
-        case ("POST", "/sandbox/withdraw-consent"):
+            return try json(["tokens": try family(query).issueTokens(order)])
+        case "POST /sandbox/withdraw-consent":
+            let family = try family(query)
             let order = try read(SandboxOrder.Withdrawal.self, body)
             guard let notification = try family.withdraw(order) else {
                 return try json([String: String]())
             }
             // Apple's is nothing but its body.
+            let isApple = family.name == families.apple.name
             return isApple ? reply(Array(notification.body.utf8)) : try json(notification)
-        case ("GET", "/sandbox/grants"):
-            return try json(["grants": family.grants(user: query["user"])])
-        case ("POST", "/sandbox/rotate-keys"):
+        case "GET /sandbox/grants":
+            return try json(["grants": try family(query).grants(user: query["user"])])
+        case "POST /sandbox/rotate-keys":
             let order = try read([String: Bool].self, body.isEmpty ? Array("{}".utf8) : body)
             let isAlone = order["withdraw_old"] == true
-            return try json(["kids": try family.rotateKeys(withdrawingOld: isAlone)])
-        default: return nil
+            return try json(["kids": try family(query).rotateKeys(withdrawingOld: isAlone)])
+        default: return try json(["error": "not_found"], status: 404)
         }
     }
 

@@ -101,7 +101,7 @@ struct Reply: Sendable {
 struct FamilyTools: Sendable {
     let clock: SandboxClock
     let journal: CallJournal
-    let address: SandboxAddress
+    let address = SandboxAddress()
     /// The number of grants, and of codes and tokens, that a family keeps.
     let capacity: Int
 

@@ -1,3 +1,4 @@
+import Encoding
 import FoundationEssentials
 import Glibc
 import NIOCore
@@ -21,21 +22,15 @@ package enum SandboxServer {
     ) async throws -> RunningSandbox {
         let directory = try SandboxDirectory(configuration.directory)
         let certificate = try ServerCertificate()
-        let clock = SandboxClock(source: configuration.wallMilliseconds)
-        let journal = CallJournal(
-            file: try LogFile(path: configuration.logFile ?? directory.file("logs.jsonl")),
+        let tools = FamilyTools(
+            clock: SandboxClock(source: configuration.wallMilliseconds),
+            journal: CallJournal(
+                file: try LogFile(path: configuration.logFile ?? directory.file("logs.jsonl")),
+                capacity: configuration.capacity
+            ),
             capacity: configuration.capacity
         )
-        let address = SandboxAddress()
-        let families = try SandboxFamilies(
-            configuration,
-            FamilyTools(
-                clock: clock,
-                journal: journal,
-                address: address,
-                capacity: configuration.capacity
-            )
-        )
+        let families = try SandboxFamilies(configuration, tools)
         let keyPEM = try providerKey(configuration.apple, directory)
         try families.apple.register(
             AppleRegistration(
@@ -46,7 +41,7 @@ package enum SandboxServer {
             )
         )
         let faults = FaultInjector(plan: configuration.faults)
-        let admin = AdminRoutes(families: families, faults: faults, journal: journal, clock: clock)
+        let admin = AdminRoutes(families: families, faults: faults, tools: tools)
         let connections = OpenConnections()
         let channel = try await listen(
             port: configuration.port,
@@ -57,9 +52,9 @@ package enum SandboxServer {
         guard let port = channel.localAddress?.port else {
             throw SandboxError(.listen, cannot: "listen", at: "127.0.0.1")
         }
-        address.set("https://localhost:\(port)")
+        tools.address.set("https://localhost:\(port)")
         try directory.write(certificate.certificatePEM, to: "ca.pem", mode: 0o644)
-        try directory.write(address.baseURL + "\n", to: "endpoint", mode: 0o644)
+        try directory.write(tools.address.baseURL + "\n", to: "endpoint", mode: 0o644)
         return RunningSandbox(
             port: port,
             appleKeyPEM: keyPEM,
@@ -184,7 +179,7 @@ package struct RunningSandbox: Sendable {
         try await channel.close().get()
         connections.closeAll()
         try files.retire()
-        if let failure = admin.journal.failure { throw failure }
+        if let failure = admin.tools.journal.failure { throw failure }
     }
 }
 
@@ -219,10 +214,9 @@ struct SandboxDirectory: Sendable {
         let flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC
         let descriptor = unsafe open(fresh, flags, 0o600)
         defer { close(descriptor) }
-        let bytes = Array(text.utf8)
         // fchmod: the umask may have taken bits away.
         guard descriptor >= 0, fchmod(descriptor, mode) == 0,
-            unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count,
+            FileBytes.write(Array(text.utf8), to: descriptor),
             unsafe rename(fresh, file(name)) == 0
         else { throw SandboxError(.file, cannot: "write file", at: file(name)) }
     }
