@@ -35,11 +35,9 @@ enum Output {
     }
 }
 
-/// Calls the admin routes of the sandbox of a directory.
-struct AdminClient {
-    let directory: String
-
-    /// Sends `value` as JSON, or asks with GET when there is none, and returns the answer.
+extension SandboxLocation {
+    /// Commands the provider with `value` as JSON, or asks with GET when there is none, and returns
+    /// the answer.
     ///
     /// - Throws: ``AdminClientError`` when no sandbox answers or it refuses.
     func answer(_ path: String, sending value: (any Encodable)? = nil) async throws -> String {
@@ -50,7 +48,8 @@ struct AdminClient {
         tls.trustRoots = .file("\(directory)/ca.pem")
         let client = HTTPClient(configuration: HTTPClient.Configuration(tlsConfiguration: tls))
         do {
-            var request = HTTPClientRequest(url: endpoint + path)
+            let query = value == nil ? "" : "?provider=\(provider.rawValue)"
+            var request = HTTPClientRequest(url: endpoint + path + query)
             if let value {
                 request.method = .POST
                 request.headers.add(name: "content-type", value: "application/json")

@@ -4,6 +4,11 @@ import UnixSignals
 
 extension AppleConfiguration.RefreshLimit: ExpressibleByArgument {}
 extension AppleConfiguration.MisnamedToken: ExpressibleByArgument {}
+extension FacebookConfiguration.RepeatedDelete: ExpressibleByArgument {}
+extension GitHubConfiguration.BadCredentials: ExpressibleByArgument {}
+extension OAuth2Configuration.Rotation: ExpressibleByArgument {}
+extension OAuth2Configuration.Reach: ExpressibleByArgument {}
+extension OAuth2Configuration.UnknownToken: ExpressibleByArgument {}
 
 /// Runs a sandbox that plays every provider.
 struct ServeCommand: AsyncParsableCommand {
@@ -49,46 +54,6 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "How many grants, tokens and log records are kept in memory.")
     var capacity = 1_000_000
 
-    @OptionGroup var providers: ProviderOptions
-    @OptionGroup var faults: FaultOptions
-
-    func validate() throws {
-        guard (0...65_535).contains(port), capacity > 0 else {
-            throw ValidationError("--port is 0 to 65535, --capacity at least 1.")
-        }
-    }
-
-    func run() async throws {
-        var configuration = SandboxConfiguration()
-        configuration.port = port
-        configuration.directory = directory
-        configuration.logFile = log
-        configuration.capacity = capacity
-        configuration.faults = try faults.plan()
-        configuration.apple.teamID = teamID
-        configuration.apple.keyID = keyID
-        if !clientID.isEmpty { configuration.apple.clientIDs = clientID }
-        configuration.apple.refreshLimit = refreshLimit
-        configuration.apple.misnamedToken = misnamedToken
-        configuration.apple.returnsIDTokenOnRefresh = !noIDTokenOnRefresh
-        try providers.apply(to: &configuration)
-        // Trapped before the ready line: whoever reads it may already send a signal.
-        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
-        let sandbox = try await SandboxServer.start(configuration: configuration)
-        Output.line("ready at \(sandbox.baseURL), files in \(sandbox.directory)")
-        for await _ in signals { break }
-        try await sandbox.shutdown()
-    }
-}
-
-extension FacebookConfiguration.RepeatedDelete: ExpressibleByArgument {}
-extension GitHubConfiguration.BadCredentials: ExpressibleByArgument {}
-extension OAuth2Configuration.Rotation: ExpressibleByArgument {}
-extension OAuth2Configuration.Reach: ExpressibleByArgument {}
-extension OAuth2Configuration.UnknownToken: ExpressibleByArgument {}
-
-/// The answers that standards and vendors leave open.
-struct ProviderOptions: ParsableArguments {
     @Option(help: "OAuth 2: whether refresh tokens are replaced when they are used.")
     var oauth2Rotation = OAuth2Configuration.Rotation.rotate
 
@@ -113,7 +78,27 @@ struct ProviderOptions: ParsableArguments {
     @Flag(help: "X: a revoke of an unknown or dead token is refused.")
     var xRefusesUnknownTokens = false
 
-    func apply(to configuration: inout SandboxConfiguration) throws {
+    @OptionGroup var faults: FaultOptions
+
+    func validate() throws {
+        guard (0...65_535).contains(port), capacity > 0 else {
+            throw ValidationError("--port is 0 to 65535, --capacity at least 1.")
+        }
+    }
+
+    func run() async throws {
+        var configuration = SandboxConfiguration()
+        configuration.port = port
+        configuration.directory = directory
+        configuration.logFile = log
+        configuration.capacity = capacity
+        configuration.faults = try faults.plan()
+        configuration.apple.teamID = teamID
+        configuration.apple.keyID = keyID
+        if !clientID.isEmpty { configuration.apple.clientIDs = clientID }
+        configuration.apple.refreshLimit = refreshLimit
+        configuration.apple.misnamedToken = misnamedToken
+        configuration.apple.returnsIDTokenOnRefresh = !noIDTokenOnRefresh
         configuration.oauth2.rotation = oauth2Rotation
         configuration.oauth2.reach = oauth2Reach
         configuration.oauth2.unknownToken = oauth2UnknownToken
@@ -123,5 +108,11 @@ struct ProviderOptions: ParsableArguments {
             try TimeSpan.milliseconds(microsoftListingLag) / 1000
         configuration.github.badCredentials = githubBadCredentials
         configuration.x.refusesUnknownTokens = xRefusesUnknownTokens
+        // Trapped before the ready line: whoever reads it may already send a signal.
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+        let sandbox = try await SandboxServer.start(configuration: configuration)
+        Output.line("ready at \(sandbox.baseURL), files in \(sandbox.directory)")
+        for await _ in signals { break }
+        try await sandbox.shutdown()
     }
 }

@@ -116,7 +116,7 @@ struct CloudCommand: AsyncParsableCommand {
 
     func run() async throws {
         let contents = try add.map { path in
-            let text = try AdminClient.text(ofFile: path)
+            let text = try SandboxLocation.text(ofFile: path)
             return try TypedJSON.value(CloudContents.self, from: text.utf8, .snakeCase)
         }
         try await location.perform("/sandbox/cloud", sending: contents)
@@ -152,7 +152,7 @@ struct ClientSecretCommand: ParsableCommand {
     var clientID = "com.example.app"
 
     func run() throws {
-        let key = try AdminClient.text(ofFile: "\(location.directory)/apple-key.p8")
+        let key = try SandboxLocation.text(ofFile: "\(location.directory)/apple-key.p8")
         Output.line(
             try AppleClientSecret.make(
                 clientID: clientID,
@@ -216,7 +216,7 @@ struct RegisterClientCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let key = try keyFile.map { try AdminClient.text(ofFile: $0) }
+        let key = try keyFile.map { try SandboxLocation.text(ofFile: $0) }
         guard location.provider != .apple else {
             return try await location.perform(
                 "/sandbox/clients",
@@ -233,7 +233,7 @@ struct RegisterClientCommand: AsyncParsableCommand {
             registration.authentication = authentication
             registration.keyPEM = key
             registration.certificatePEM = try certificateFile.map {
-                try AdminClient.text(ofFile: $0)
+                try SandboxLocation.text(ofFile: $0)
             }
             registration.project = project
             registration.kind = kind

@@ -17,11 +17,15 @@ struct SandboxLocation: ParsableArguments {
     func perform(_ path: String, sending value: (any Encodable)? = nil) async throws {
         Output.line(try await answer(path, sending: value))
     }
+}
 
-    func answer(_ path: String, sending value: (any Encodable)? = nil) async throws -> String {
-        let route = value == nil ? path : "\(path)?provider=\(provider.rawValue)"
-        return try await AdminClient(directory: directory).answer(route, sending: value)
-    }
+/// Which client, and where the user signs in.
+struct ClientOptions: ParsableArguments {
+    @Option(help: "The client; the first if left out.")
+    var clientID: String?
+
+    @Option(help: "Microsoft's tenant or consumers, Facebook's limited, X's oauth1.")
+    var realm: String?
 }
 
 struct SignInCommand: AsyncParsableCommand {
@@ -31,12 +35,10 @@ struct SignInCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var location: SandboxLocation
+    @OptionGroup var client: ClientOptions
 
     @Option(help: "A name of your own for the user.")
     var user: String
-
-    @Option(help: "The client; the first if left out.")
-    var clientID: String?
 
     @Option(help: "The nonce, as the application made it; random if left out.")
     var nonce: String?
@@ -50,9 +52,6 @@ struct SignInCommand: AsyncParsableCommand {
     @Option(help: "The S256 challenge of a PKCE verifier (not Apple).")
     var codeChallenge: String?
 
-    @Option(help: "Microsoft's tenant or consumers, Facebook's limited, X's oauth1.")
-    var realm: String?
-
     @Option(help: "How old the code is already, such as 10m.")
     var age = "0s"
 
@@ -61,12 +60,12 @@ struct SignInCommand: AsyncParsableCommand {
 
     func run() async throws {
         var order = SandboxOrder.SignIn(user: user)
-        order.clientID = clientID
+        order.clientID = client.clientID
         order.nonce = nonce
         order.redirectURI = redirectURI
         order.scope = scope
         order.codeChallenge = codeChallenge
-        order.realm = realm
+        order.realm = client.realm
         order.ageSeconds = try TimeSpan.milliseconds(age) / 1000
         let answer = try await location.answer("/sandbox/sign-in", sending: order)
         guard codeOnly else { return Output.line(answer) }
@@ -83,12 +82,10 @@ struct TokensCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var location: SandboxLocation
+    @OptionGroup var client: ClientOptions
 
     @Option(help: "How many, 1 to 100000.")
     var count: Int
-
-    @Option(help: "The client; the first if left out.")
-    var clientID: String?
 
     @Option(help: "The beginning of the users' names.")
     var userPrefix = "user-"
@@ -96,18 +93,15 @@ struct TokensCommand: AsyncParsableCommand {
     @Option(help: "What is asked for, with blanks between (not Apple).")
     var scope: String?
 
-    @Option(help: "Microsoft's tenant or consumers, Facebook's limited, X's oauth1.")
-    var realm: String?
-
     @Option(help: "How old the tokens are already, such as 9h (not Apple).")
     var age = "0s"
 
     func run() async throws {
         var order = SandboxOrder.Tokens(count: count)
-        order.clientID = clientID
+        order.clientID = client.clientID
         order.userPrefix = userPrefix
         order.scope = scope
-        order.realm = realm
+        order.realm = client.realm
         order.ageSeconds = try TimeSpan.milliseconds(age) / 1000
         try await location.perform("/sandbox/refresh-tokens", sending: order)
     }
@@ -120,12 +114,10 @@ struct WithdrawCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var location: SandboxLocation
+    @OptionGroup var client: ClientOptions
 
     @Option(help: "The name used at the sign-in.")
     var user: String
-
-    @Option(help: "The client; the first if left out.")
-    var clientID: String?
 
     @Option(
         help: ArgumentHelp(
@@ -138,14 +130,11 @@ struct WithdrawCommand: AsyncParsableCommand {
     @Option(help: "The token that the event is about (google, oauth2: token-revoked).")
     var token: String?
 
-    @Option(help: "Microsoft's tenant or consumers, Facebook's limited, X's oauth1.")
-    var realm: String?
-
     func run() async throws {
         var order = SandboxOrder.Withdrawal(user: user, event: event)
-        order.clientID = clientID
+        order.clientID = client.clientID
         order.token = token
-        order.realm = realm
+        order.realm = client.realm
         try await location.perform("/sandbox/withdraw-consent", sending: order)
     }
 }
