@@ -3,7 +3,7 @@ import Synchronization
 
 /// The RSA keys that sign id tokens and notifications; the newest one signs.
 final class SigningKeys: Sendable {
-    private struct Entry: Sendable {
+    struct Entry: Sendable {
         let kid: String
         let key: CryptoKey
         let jwk: JSONValue
@@ -55,9 +55,7 @@ final class SigningKeys: Sendable {
         ["keys": .array(try current().map(\.jwk))]
     }
 
-    func newest() throws(SandboxError) -> CryptoKey { try newestEntry().key }
-
-    private func newestEntry() throws(SandboxError) -> Entry {
+    func newest() throws(SandboxError) -> Entry {
         guard let newest = try current().last else {
             throw SandboxError(.cryptography, cannot: "sign token", at: "no key")
         }
@@ -65,7 +63,7 @@ final class SigningKeys: Sendable {
     }
 
     func sign(_ claims: JSONValue, type: String? = nil) throws -> String {
-        let newest = try newestEntry()
+        let newest = try newest()
         return try JSONWebToken.signed(
             Array(claims.compactText.utf8),
             header: JSONWebToken.Header(alg: "RS256", kid: newest.kid, typ: type),
