@@ -1,8 +1,8 @@
-import Stores
 import Testing
 
 @testable import Daemon
 @testable import Settings
+@testable import Stores
 
 @Suite("Settings of tables of DynamoDB")
 struct DynamoDBSettingsTests {
@@ -25,7 +25,7 @@ struct DynamoDBSettingsTests {
     @Test("the endpoint is that of the region, and everything without a date has no cutoff")
     func reads() throws {
         let settings = try Self.settings("items = [\"profiles where pk == {user_id}\"]")
-        #expect(settings.endpoint == "https://dynamodb.eu-central-1.amazonaws.com")
+        #expect(settings.access.endpoint == "https://dynamodb.eu-central-1.amazonaws.com")
         #expect(settings.tablePrefix.isEmpty && !settings.verifiesByScan)
         #expect(settings.cutoff.gap == "no created_at_attributes for profiles")
         let dated = try Self.settings(
@@ -41,7 +41,7 @@ struct DynamoDBSettingsTests {
     func copies() throws {
         let settings = try Self.settings("items = [\"profiles where pk == {user_id}\"]")
         let copy = try settings.copy(at: "drill-")
-        #expect(copy.tablePrefix == "drill-" && copy.endpoint == settings.endpoint)
+        #expect(copy.tablePrefix == "drill-" && copy.access == settings.access)
         #expect(throws: NoStoreCopy.self) { try settings.copy(at: "drill/") }
     }
 

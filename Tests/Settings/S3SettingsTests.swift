@@ -1,8 +1,8 @@
-import Stores
 import Testing
 
 @testable import Daemon
 @testable import Settings
+@testable import Stores
 
 @Suite("Settings of a bucket of S3")
 struct S3SettingsTests {

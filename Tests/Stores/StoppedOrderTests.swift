@@ -1,8 +1,6 @@
 import Engine
 import HTTP
 import Lifecycle
-import Logging
-import NIOPosix
 import Sandbox
 import TestSupport
 import Testing
@@ -205,24 +203,15 @@ struct StoppedOrderTests {
 
     @Test("a bucket of S3 is not even asked for")
     func s3() async throws {
-        let plan = S3StorePlan(
+        let client = try S3Client(of: "b", at: "https://localhost:1", .path) { url in
+            try AWSClient.patient(of: "s3", at: url, secret: "canary-s3-77d0")
+        }
+        let clock = StoreClock.real()
+        let store = S3Store(
             name: StoreName("objects"),
-            bucket: "b",
-            endpoint: "https://localhost:1",
-            isPathStyle: true,
-            signer: AWSSigner(
-                keys: AWSSigner.Keys(accessKeyID: "owner", secretKey: Secret("canary-s3-77d0")),
-                region: "us-east-1",
-                service: "s3"
-            ),
             templates: [try KeyTemplate("u/{user_id}/", isPrefix: true)],
-            remote: .pages(of: StoreName("objects"), concurrency: 4)
-        )
-        let store = try S3Store(
-            plan: plan,
-            on: MultiThreadedEventLoopGroup.singleton,
-            clock: .real(),
-            logger: Logger(label: "test")
+            bucket: S3Bucket(client: client, name: "b", now: clock.wall),
+            clock: clock
         )
         let orders = try Self.orders(["a", "b"], Self.halfClosed())
         #expect(await store.purge(orders.reversed()) == [.stopped, .failure(.unreachable)])

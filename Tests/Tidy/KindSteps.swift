@@ -59,7 +59,6 @@ struct KindSteps: Sendable, CustomTestStringConvertible {
         ],
         missing: [
             "Sources/Stores/Firestore/FirestoreQueue.swift": "it has no queue",
-            "Sources/Stores/Firestore/FirestoreStorePlan.swift": "a session opens it",
             "Config/examples/queue-Firestore.sql": "it has no queue",
             "Tests/FirestoreServer/": "the sandbox stands in",
         ]

@@ -3,7 +3,7 @@ import Lifecycle
 
 /// Tries what a purge does, on items that nobody has.
 struct DynamoDBDiagnosis {
-    let plan: DynamoDBStorePlan
+    let settings: DynamoDBKind
     let client: DynamoDBClient
     let database: DynamoDBDatabase
 
@@ -12,7 +12,7 @@ struct DynamoDBDiagnosis {
         var problems: [String] = []
         var refused: Set<String> = []
         do throws(CallFailure) {
-            for rule in plan.rules where !refused.contains(rule.table) {
+            for rule in settings.rules where !refused.contains(rule.table) {
                 switch try await table(of: rule) {
                 case .success(let table): problems += try await self.problems(of: rule, in: table)
                 case .failure(let problem):
@@ -30,7 +30,7 @@ struct DynamoDBDiagnosis {
     private func table(
         of rule: ItemRule
     ) async throws(CallFailure) -> Result<DynamoDBTable, StoreSetupError> {
-        let name = plan.prefix + rule.table
+        let name = settings.tablePrefix + rule.table
         do throws(CallFailure) {
             let answer = try await client.send("DescribeTable", ["TableName": .string(name)])
             guard let table = DynamoDBTable(answer) else { throw CallFailure(.unusable) }
@@ -42,7 +42,7 @@ struct DynamoDBDiagnosis {
     }
 
     private func sentence(_ code: String, _ table: String) -> String {
-        let place = "table '\(table)' in region '\(plan.region)'"
+        let place = "table '\(table)' in region '\(settings.access.region)'"
         return switch code {
         case "ResourceNotFoundException":
             "there is no \(place): correct the rule, table_prefix or region"
@@ -111,10 +111,10 @@ struct DynamoDBDiagnosis {
             let full = search.attributes.map { JSONValue.Member($0, search.value) }
             let released = DynamoDBDatabase.Item(key: item.key, attributes: .object(full))
             try await probe("dynamodb:UpdateItem") { () throws(CallFailure) in
-                _ = try await database.release(released, search, masks: plan.masks)
+                _ = try await database.release(released, search, masks: settings.masks)
             }
         }
-        if plan.verifiesByScan, search.rule.index != nil {
+        if settings.verifiesByScan, search.rule.index != nil {
             try await probe("dynamodb:Scan") { () throws(CallFailure) in
                 _ = try await database.sample(of: search.rule.attribute, in: search.table)
             }
@@ -146,7 +146,7 @@ struct DynamoDBDiagnosis {
         _ rule: ItemRule,
         _ table: DynamoDBTable
     ) async throws(CallFailure) -> [String] {
-        guard let column = plan.datedBy[rule.table] else { return [] }
+        guard let column = settings.datedBy[rule.table] else { return [] }
         var isWrong = false
         let isRefused = try await CallFailure.isRefused { () throws(CallFailure) in
             let items = try await database.sample(of: column.attribute, in: table)
@@ -161,7 +161,7 @@ struct DynamoDBDiagnosis {
     }
 
     private func advice(_ failure: EffectFailure) -> String {
-        let place = "DynamoDB at '\(plan.endpoint)'"
+        let place = "DynamoDB at '\(settings.access.endpoint)'"
         return switch failure {
         case .unreachable: "no connection to \(place), or no certificate for it (endpoint, ca_file)"
         case .lost: "\(place) did not answer in time (timeout)"

@@ -1,33 +1,30 @@
 import Encoding
 package import Engine
-import HTTP
 package import Lifecycle
-import Logging
-import NIOCore
 
 /// Tables of DynamoDB.
 ///
 /// An interrupted purge finds what is left when it is asked again.
 package struct DynamoDBStore: SweepingStore, UserListing, CoverageSearching {
     package let name: StoreName
-    let plan: DynamoDBStorePlan
+    let settings: DynamoDBKind
+    let client: DynamoDBClient
     let database: DynamoDBDatabase
     let catalog: DynamoDBCatalog
     let clock: StoreClock
-    private let client: DynamoDBClient
 
-    /// - Throws: ``HTTP/SetupError`` for an endpoint or certificate file that cannot be used.
+    /// Makes the store; `pageSize` is how many items a page of a query has.
     init(
-        plan: DynamoDBStorePlan,
-        on group: any EventLoopGroup,
+        _ name: StoreName,
+        _ settings: DynamoDBKind,
+        _ client: AWSClient,
         clock: StoreClock,
-        logger: Logger
-    ) throws(SetupError) {
-        name = plan.name
-        self.plan = plan
-        self.clock = clock
-        client = try DynamoDBClient(plan, on: group, clock: clock, logger: logger)
-        database = DynamoDBDatabase(client: client, pageSize: plan.pageSize)
+        pageSize: Int = 500
+    ) {
+        (self.name, self.settings, self.clock) = (name, settings, clock)
+        let client = DynamoDBClient(client: client, walk: PageWalk(clock: clock))
+        self.client = client
+        database = DynamoDBDatabase(client: client, pageSize: pageSize)
         catalog = DynamoDBCatalog(client, clock: clock)
     }
 
@@ -35,8 +32,8 @@ package struct DynamoDBStore: SweepingStore, UserListing, CoverageSearching {
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         await swept(orders) { _ throws(CallFailure) in
             var copies: [PurgeCounts.ResidualCopies] = []
-            for table in Set(plan.rules.map(\.table)).sorted() {
-                copies += try await catalog.copies(of: plan.prefix + table)
+            for table in Set(settings.rules.map(\.table)).sorted() {
+                copies += try await catalog.copies(of: settings.tablePrefix + table)
             }
             return copies
         }
@@ -44,20 +41,20 @@ package struct DynamoDBStore: SweepingStore, UserListing, CoverageSearching {
 
     func sweep(_ order: PurgeOrder) throws(CallFailure) -> DynamoDBSweep {
         DynamoDBSweep(
-            places: plan.rules,
+            places: settings.rules,
             user: order.user,
             cutoff: order.cutoff,
             datesUpTo: order.datesUpTo,
             database: database,
             catalog: catalog,
             walk: PageWalk(clock: clock),
-            plan: plan
+            settings: settings
         )
     }
 
     /// Whether the tables and indexes are there, fit the rules, and permit what a purge needs.
     package func inspect(withOutages: Bool) async -> StoreFindings {
-        let diagnosis = DynamoDBDiagnosis(plan: plan, client: client, database: database)
+        let diagnosis = DynamoDBDiagnosis(settings: settings, client: client, database: database)
         return StoreFindings(problems: await diagnosis.problems(withOutages: withOutages))
     }
 
@@ -67,8 +64,8 @@ package struct DynamoDBStore: SweepingStore, UserListing, CoverageSearching {
     package func users(where isWanted: @escaping UserFilter) async -> UsersAnswer {
         var found: Set<UserID> = []
         do throws(CallFailure) {
-            for rule in plan.rules {
-                let table = try await catalog.table(plan.prefix + rule.table)
+            for rule in settings.rules {
+                let table = try await catalog.table(settings.tablePrefix + rule.table)
                 guard table.problem(of: rule) == nil else { throw CallFailure(.misconfigured) }
                 try await PageWalk(clock: clock).pages { position throws(CallFailure) in
                     let page = try await database.values(of: rule, in: table, from: position)
@@ -86,11 +83,11 @@ package struct DynamoDBStore: SweepingStore, UserListing, CoverageSearching {
     /// Looks for tables of the region that no rule names.
     package func coverage() async -> CoverageAnswer {
         do throws(CallFailure) {
-            let known = Set(plan.rules.map { plan.prefix + $0.table })
+            let known = Set(settings.rules.map { settings.tablePrefix + $0.table })
             let unmapped = try await tables().filter {
-                $0.hasPrefix(plan.prefix) && !known.contains($0)
+                $0.hasPrefix(settings.tablePrefix) && !known.contains($0)
             }
-            let rules = UnmappedNames.configured(plan.rules.map(\.description))
+            let rules = UnmappedNames.configured(settings.rules.map(\.description))
             let found = unmapped.sorted().map {
                 CoverageFinding.open($0, "a table that no rule names")
             }

@@ -22,7 +22,7 @@ struct DynamoDBSweep: UserSweep {
     let database: DynamoDBDatabase
     let catalog: DynamoDBCatalog
     let walk: PageWalk
-    let plan: DynamoDBStorePlan
+    let settings: DynamoDBKind
 
     // MARK: Removal
 
@@ -65,7 +65,7 @@ struct DynamoDBSweep: UserSweep {
             let isDone =
                 try await search.rule.released.isEmpty
                 ? database.delete(current, search)
-                : database.release(current, search, masks: plan.masks)
+                : database.release(current, search, masks: settings.masks)
             if isDone { return verdict }
             try await walk.rest(RetryPolicy.changedDocument.delay(failures: tries))
         }
@@ -111,7 +111,7 @@ struct DynamoDBSweep: UserSweep {
             let isEnough = counter.count > 0 && pageCount >= PageWalk.countedPages
             return isEnough ? nil : page.next
         }
-        if rule.index != nil, plan.verifiesByScan, counter.count == 0 {
+        if rule.index != nil, settings.verifiesByScan, counter.count == 0 {
             var scanned = SweepCounter()
             try await walk.pages { position throws(CallFailure) in
                 let page = try await database.scannedItems(search, from: position)
@@ -154,10 +154,10 @@ struct DynamoDBSweep: UserSweep {
     // MARK: Judging
 
     private func search(_ rule: ItemRule) async throws(CallFailure) -> Search {
-        let table = try await catalog.table(plan.prefix + rule.table)
+        let table = try await catalog.table(settings.tablePrefix + rule.table)
         guard table.problem(of: rule) == nil else { throw CallFailure(.misconfigured) }
         guard let value = table.value(of: user, by: rule) else { throw CallFailure(.unusable) }
-        let date = plan.datedBy[rule.table].map { [$0.attribute] } ?? []
+        let date = settings.datedBy[rule.table].map { [$0.attribute] } ?? []
         return Search(
             rule: rule,
             table: table,
@@ -167,7 +167,9 @@ struct DynamoDBSweep: UserSweep {
         )
     }
 
-    private func column(_ search: Search) -> ItemDate.Column? { plan.datedBy[search.rule.table] }
+    private func column(_ search: Search) -> ItemDate.Column? {
+        settings.datedBy[search.rule.table]
+    }
 
     private func verdict(_ item: Item, _ search: Search) throws(CallFailure) -> Verdict {
         let rule = search.rule
@@ -190,7 +192,7 @@ struct DynamoDBSweep: UserSweep {
 
     private func isReleased(_ attribute: String, _ item: Item) -> Bool {
         guard let value = item.attributes[attribute] else { return true }
-        return plan.masks[attribute].map { value == ["S": .string($0)] } ?? false
+        return settings.masks[attribute].map { value == ["S": .string($0)] } ?? false
     }
 
     /// Waits until a late index has what was written before the request.

@@ -22,7 +22,8 @@ struct S3Bucket: ObjectBucket {
 
     let client: S3Client
     let name: String
-    let pageSize: Int
+    /// Entries of a listing, and of one DeleteObjects; the service allows no more.
+    var pageSize = 1000
     let now: @Sendable () -> WallTime
 
     let removals = [Listing.versions, .uploads]

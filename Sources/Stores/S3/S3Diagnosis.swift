@@ -2,14 +2,14 @@ import Lifecycle
 
 /// Tries everything that a purge does on keys that nobody has.
 struct S3Diagnosis {
-    let plan: S3StorePlan
+    let templates: [KeyTemplate]
     let bucket: S3Bucket
 
     /// One sentence per problem; what waiting mends is one only `withOutages`.
     func problems(withOutages: Bool) async -> [String] {
         let nobody = UserID.nobody()
         var problems: [String] = []
-        for template in plan.templates {
+        for template in templates {
             guard let key = template.key(of: nobody) else { continue }
             do throws(CallFailure) {
                 problems += try await self.problems(of: template, key)
@@ -67,7 +67,7 @@ struct S3Diagnosis {
         case .lost: "the server did not answer in time (timeout)"
         case .throttled: "the server asks for a pause"
         case .misconfigured:
-            "the server refuses to list the versions of bucket '\(plan.bucket)': bucket, region,"
+            "the server refuses to list the versions of bucket '\(bucket.name)': bucket, region,"
                 + " url_style, keys or s3:ListBucketVersions"
         case .unusable, .rejected, .refused, .refusesAll, .sealBroken, .vaultSealed, .keys,
             .blocked, .notConfigured:

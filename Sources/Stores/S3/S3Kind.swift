@@ -15,7 +15,7 @@ package struct S3Kind: BucketKind {
     )
 
     package static let settings: [Setting] =
-        server + Setting.accessKey(examples: "s3") + objectSettings + [.callTimeout]
+        server + AWSAccess.keySettings(examples: "s3") + objectSettings + [.callTimeout]
 
     private static let server: [Setting] =
         place + [.caFile(.store, example: "/etc/expunged/objects-ca.pem").outsidePlans()]
@@ -48,60 +48,36 @@ package struct S3Kind: BucketKind {
     }
 
     package private(set) var bucket: String
-    /// Without the bucket.
-    package let endpoint: String
-    package let region: String
-    package let urlStyle: URLStyle
-    /// `nil` for the system's authorities.
-    package let caFile: String?
-    package let accessKeyID: String
-    package let secretKeyCredential: String
-    package let sessionTokenCredential: String?
+    let urlStyle: URLStyle
+    let access: AWSAccess
     package let prefixes: [String]
     package let objects: [String]
-    package let timeout: Duration
 
     package init(_ section: inout SettingsSection, _ problems: inout SectionProblems) {
         bucket = section.requiredText("bucket")
-        endpoint = section.requiredText("endpoint")
-        region = section.requiredText("region")
         urlStyle = section.requiredChoice("url_style")
-        caFile = section.text("ca_file")
-        accessKeyID = section.requiredText("access_key_id")
-        secretKeyCredential = section.requiredText("secret_key_credential")
-        sessionTokenCredential = section.text("session_token_credential")
+        access = AWSAccess(Self.name, section, &problems)
         prefixes = section.texts("prefixes")
         objects = section.texts("objects")
-        timeout = section.duration("timeout")
         check(&problems)
-        if let url = EndpointURL(endpoint), !url.isEncrypted {
-            problems.report(.malformed, "endpoint", "user ids travel over https only")
-        }
     }
 
     package func open(_ environment: StoreEnvironment) throws -> S3Store {
         let templates = try templates()
-        let keys = AWSSigner.Keys(
-            accessKeyID: accessKeyID,
-            secretKey: try environment.line(secretKeyCredential),
-            sessionToken: try sessionTokenCredential.map(environment.line)
-        )
-        var plan = S3StorePlan(
+        let client = try S3Client(of: bucket, at: access.endpoint, urlStyle) { url in
+            try access.client(
+                of: Self.name,
+                at: url,
+                accept: S3Client.contentType,
+                concurrency: 4,
+                environment
+            )
+        }
+        return S3Store(
             name: environment.name,
-            bucket: bucket,
-            endpoint: endpoint,
-            isPathStyle: urlStyle == .path,
-            signer: AWSSigner(keys: keys, region: region, service: Self.name),
             templates: templates,
-            remote: .pages(of: environment.name, concurrency: 4)
-        )
-        plan.remote.caFile = caFile
-        plan.remote.timeoutTotal = timeout
-        return try S3Store(
-            plan: plan,
-            on: environment.adapters.eventLoop(of: environment.owner),
-            clock: environment.clock,
-            logger: environment.adapters.logger
+            bucket: S3Bucket(client: client, name: bucket, now: environment.clock.wall),
+            clock: environment.clock
         )
     }
 

@@ -1,3 +1,5 @@
+import Settings
+
 /// A text of the configuration that leads to no data, or could lead to another user's.
 package struct MalformedTemplate: Error, Hashable, Sendable, CustomStringConvertible {
     /// The text, or the part of it that is wrong.
@@ -7,4 +9,23 @@ package struct MalformedTemplate: Error, Hashable, Sendable, CustomStringConvert
 
     /// Names the text and what it must be, in one line.
     package var description: String { "'\(text)' must \(requirement)" }
+}
+
+extension SectionProblems {
+    /// Reads the texts of a key, and reports those that are malformed.
+    mutating func read<Template>(
+        _ name: String,
+        of section: SettingsSection,
+        _ read: (String) throws(MalformedTemplate) -> Template
+    ) -> [Template] {
+        var templates: [Template] = []
+        for text in section.texts(name) {
+            do throws(MalformedTemplate) {
+                templates.append(try read(text))
+            } catch {
+                report(.malformed, name, "\(error)")
+            }
+        }
+        return templates
+    }
 }

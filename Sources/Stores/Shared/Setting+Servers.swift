@@ -21,28 +21,6 @@ extension Setting {
         .defaultsTo(.duration(.seconds(30))),
         "Time for one call."
     ).outsidePlans()
-
-    /// The access key of Amazon's services; the examples of its credentials begin with the prefix.
-    static func accessKey(examples prefix: String) -> [Setting] {
-        Setting.keys(
-            .store,
-            isOutsidePlans: true,
-            (
-                "access_key_id", .text(.clientID),
-                .required(example: .text("AKIAIOSFODNN7EXAMPLE")), "Public part of the access key."
-            ),
-            (
-                "secret_key_credential", .text(.credential),
-                .required(example: .text("\(prefix)-secret-key")),
-                "Secret part of the access key, on one line."
-            ),
-            (
-                "session_token_credential", .text(.credential),
-                .optional(example: .text("\(prefix)-session-token")),
-                "Session token of a temporary access key, on one line."
-            )
-        )
-    }
 }
 
 /// Where a section finds its server: `socket` or `address`.

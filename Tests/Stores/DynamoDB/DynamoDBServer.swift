@@ -1,10 +1,7 @@
 import Encoding
 import Foundation
 import Glibc
-import HTTP
 import Lifecycle
-import Logging
-import NIOPosix
 import Testing
 
 @testable import Stores
@@ -183,35 +180,38 @@ struct DynamoDBFixture {
         _ items: [String] = [],
         releases: [String] = [],
         trusts: Bool = true,
-        _ change: (inout DynamoDBStorePlan) -> Void = { _ in },
+        pageSize: Int = 500,
+        _ change: (inout DynamoDBKind) -> Void = { _ in },
         rest: @escaping @Sendable (Duration) async throws -> Void = { _ in }
     ) throws -> DynamoDBStore {
-        var plan = DynamoDBStorePlan(
-            name: StoreName("tables"),
+        let access = AWSAccess(
             endpoint: "https://localhost:\(server.port)",
             region: "us-east-1",
-            signer: AWSSigner(
-                keys: AWSSigner.Keys(
-                    accessKeyID: "owner",
-                    secretKey: Secret("canary-dynamodb-77b0")
-                ),
-                region: "us-east-1",
-                service: "dynamodb"
-            ),
-            rules: try items.map { try ItemRule($0, releases: false) }
-                + releases.map { try ItemRule($0, releases: true) },
-            remote: .pages(of: StoreName("tables"), concurrency: 8)
+            accessKeyID: "owner",
+            secretKeyCredential: "dynamodb-key",
+            timeout: .seconds(120)
         )
-        plan.prefix = prefix
-        plan.remote.caFile = trusts ? server.folder + "/cert.pem" : nil
-        plan.remote.timeoutConnect = .seconds(120)
-        plan.remote.timeoutTotal = .seconds(120)
-        change(&plan)
-        return try DynamoDBStore(
-            plan: plan,
-            on: MultiThreadedEventLoopGroup.singleton,
-            clock: .patient(wall: FilesFixture.now(), rest: rest),
-            logger: Logger(label: "test")
+        var settings = DynamoDBKind(
+            access: access,
+            tablePrefix: prefix,
+            rules: try items.map { try ItemRule($0, releases: false) }
+                + releases.map { try ItemRule($0, releases: true) }
+        )
+        change(&settings)
+        let clock = StoreClock.patient(wall: FilesFixture.now(), rest: rest)
+        let client = try AWSClient.patient(
+            of: "dynamodb",
+            at: access.endpoint,
+            secret: "canary-dynamodb-77b0",
+            caFile: trusts ? server.folder + "/cert.pem" : nil,
+            now: clock.wall
+        )
+        return DynamoDBStore(
+            StoreName("tables"),
+            settings,
+            client,
+            clock: clock,
+            pageSize: pageSize
         )
     }
 }

@@ -65,7 +65,7 @@ struct DynamoDBStoreTests {
             }
         }
         try fixture.put("app", ["pk": "1", "sk": "x"])
-        let store = try fixture.store(["app where pk == USER#{user_id}"]) { $0.pageSize = 7 }
+        let store = try fixture.store(["app where pk == USER#{user_id}"], pageSize: 7)
         let order = try FilesFixture.order("1")
         #expect(await store.purge([order])[0].rowCounts == [60])
         #expect(await store.verify([order]) == [.clean])

@@ -1,9 +1,6 @@
 import Foundation
 import Glibc
-import HTTP
 import Lifecycle
-import Logging
-import NIOPosix
 
 @testable import Stores
 
@@ -134,32 +131,27 @@ struct S3Fixture {
         behind: Duration = .zero,
         rest: @escaping @Sendable (Duration) async throws -> Void = { _ in }
     ) throws -> S3Store {
-        var plan = S3StorePlan(
+        let clock = StoreClock.patient(wall: FilesFixture.now() + (.zero - behind), rest: rest)
+        let bucket = bucket ?? self.bucket
+        let client = try S3Client(
+            of: bucket,
+            at: "https://localhost:\(server.port)",
+            isPathStyle ? .path : .virtualHost
+        ) { url in
+            try AWSClient.patient(
+                of: "s3",
+                at: url,
+                secret: "canary-s3-owner-51c2",
+                caFile: trusts ? server.folder + "/cert.pem" : nil,
+                now: clock.wall
+            )
+        }
+        return S3Store(
             name: StoreName("objects"),
-            bucket: bucket ?? self.bucket,
-            endpoint: "https://localhost:\(server.port)",
-            isPathStyle: isPathStyle,
-            signer: AWSSigner(
-                keys: AWSSigner.Keys(
-                    accessKeyID: "owner",
-                    secretKey: Secret("canary-s3-owner-51c2")
-                ),
-                region: "us-east-1",
-                service: "s3"
-            ),
             templates: try prefixes.map { try KeyTemplate($0, isPrefix: true) }
                 + keys.map { try KeyTemplate($0, isPrefix: false) },
-            remote: .pages(of: StoreName("objects"), concurrency: 4)
-        )
-        plan.remote.caFile = trusts ? server.folder + "/cert.pem" : nil
-        plan.remote.timeoutConnect = .seconds(120)
-        plan.remote.timeoutTotal = .seconds(120)
-        plan.pageSize = pageSize
-        return try S3Store(
-            plan: plan,
-            on: MultiThreadedEventLoopGroup.singleton,
-            clock: .patient(wall: FilesFixture.now() + (.zero - behind), rest: rest),
-            logger: Logger(label: "test")
+            bucket: S3Bucket(client: client, name: bucket, pageSize: pageSize, now: clock.wall),
+            clock: clock
         )
     }
 }
