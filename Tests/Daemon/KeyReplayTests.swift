@@ -126,11 +126,9 @@ struct KeyReplayTests {
         #expect(counted.stores.map(\.erased) == [0, 0, 0])
         for name in ["c2", "c3", "u1"] { try world.write("copy/\(name).json") }
         let copy = FilesStore(
-            plan: FilesStorePlan(
-                name: StoreName("crm"),
-                root: world.bench.directory + "/copy",
-                paths: [try PathPattern("{user_id}.json")]
-            )
+            StoreName("crm"),
+            root: world.bench.directory + "/copy",
+            paths: [try PathPattern("{user_id}.json")]
         )
         let erased = try await world.replay(copy: copy) { input in
             (input.isDrill, input.store, input.copy) = (true, StoreName("crm"), "copy")

@@ -267,11 +267,9 @@ struct ReplayResumeTests {
         try world.write("copy/c1.json")
         _ = try await world.replay { $0.isDrill = true }
         let files = try FilesStore(
-            plan: FilesStorePlan(
-                name: Self.crm,
-                root: world.bench.directory + "/copy",
-                paths: [PathPattern("{user_id}.json")]
-            )
+            Self.crm,
+            root: world.bench.directory + "/copy",
+            paths: [PathPattern("{user_id}.json")]
         )
         let copy = Watched(files, world.bench.state)
         let drill = try await world.replay(copy: copy) { input in

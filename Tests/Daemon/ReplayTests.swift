@@ -409,11 +409,9 @@ struct ReplayTests {
     {
         let stores = try await Stores(1)
         let copy = FilesStore(
-            plan: FilesStorePlan(
-                name: StoreName("uploads"),
-                root: stores.files + "/nowhere",
-                paths: [try PathPattern("pictures/{user_id}.png")]
-            )
+            StoreName("uploads"),
+            root: stores.files + "/nowhere",
+            paths: [try PathPattern("pictures/{user_id}.png")]
         )
         let service = try stores.service(copy: copy)
         var input = ReplayTerms(since: Bench.start, store: StoreName("uploads"))

@@ -1,8 +1,8 @@
-import Stores
 import Testing
 
 @testable import Daemon
 @testable import Settings
+@testable import Stores
 
 @Suite("Settings of a bucket of Cloud Storage")
 struct CloudStorageSettingsTests {
@@ -26,7 +26,7 @@ struct CloudStorageSettingsTests {
         let settings = try #require(configuration.stores.first).settings
         let storage = try #require(settings as? CloudStorageKind)
         #expect(storage.bucket == "app-uploads")
-        #expect(storage.prefixes == ["users/{user_id}/"] && storage.objects.isEmpty)
+        #expect(storage.templates.map(\.description) == ["users/{user_id}/"])
     }
 
     @Test(
@@ -34,6 +34,7 @@ struct CloudStorageSettingsTests {
         arguments: [
             "key_credential = \"k\"", "prefixes = [\"u/{user_id}/\"]",
             "key_credential = \"k\"\nprefixes = [\"u/\"]",
+            "key_credential = \"k\"\nprefixes = [\"u/{user_id}\"]",
         ]
     )
     func refused(text: String) {

@@ -1,9 +1,9 @@
 import Lifecycle
-import Stores
 import Testing
 
 @testable import Daemon
 @testable import Settings
+@testable import Stores
 
 @Suite("Settings of a store of files")
 struct FilesSettingsTests {
@@ -25,7 +25,7 @@ struct FilesSettingsTests {
         #expect(store.kind == "files")
         let files = try #require(store.settings as? FilesKind)
         #expect(files.root == "/srv/app/uploads")
-        #expect(files.paths == ["files/{user_id}", "*/{user_id}.png"])
+        #expect(files.paths.map(\.description) == ["files/{user_id}", "*/{user_id}.png"])
     }
 
     @Test(

@@ -1,10 +1,10 @@
-import Stores
 import Testing
 
 @testable import Daemon
 @testable import HTTP
 @testable import Providers
 @testable import Settings
+@testable import Stores
 
 @Suite("Settings of a database of Firestore")
 struct FirestoreSettingsTests {
@@ -30,7 +30,8 @@ struct FirestoreSettingsTests {
         let settings = try #require(configuration.stores.first).settings
         let firestore = try #require(settings as? FirestoreKind)
         #expect(firestore.database == "(default)" && !firestore.includesSubcollections)
-        #expect(firestore.documents == ["users/{user_id}"] && firestore.collections.isEmpty)
+        #expect(firestore.documents.map(\.description) == ["users/{user_id}"])
+        #expect(firestore.queries.map(\.isGroup) == [true])
         #expect(firestore.access.keyCredential == "service-account.json")
     }
 
@@ -39,6 +40,8 @@ struct FirestoreSettingsTests {
         arguments: [
             "key_credential = \"k\"", "documents = [\"users/{user_id}\"]",
             "key_credential = \"k\"\ndocuments = [\"users/\"]",
+            "key_credential = \"k\"\ndocuments = [\"users/{user_id}/\"]",
+            "key_credential = \"k\"\ngroups = [\"comments/{user_id}\"]",
             "key_credential = \"k\"\ngroups = [\"{user_id}{user_id}\"]",
         ]
     )

@@ -1,8 +1,8 @@
-import Stores
 import Testing
 
 @testable import Daemon
 @testable import Settings
+@testable import Stores
 
 @Suite("Settings of a Realtime Database")
 struct RealtimeDatabaseSettingsTests {
@@ -27,7 +27,8 @@ struct RealtimeDatabaseSettingsTests {
         let settings = try #require(configuration.stores.first).settings
         let database = try #require(settings as? RealtimeDatabaseKind)
         #expect(database.url == "https://example.firebaseio.com")
-        #expect(database.paths == ["users/{user_id}"] && database.createdAtChild == "created")
+        #expect(database.paths.map(\.description) == ["users/{user_id}"])
+        #expect(database.createdAtChild == "created")
     }
 
     @Test(
@@ -36,6 +37,7 @@ struct RealtimeDatabaseSettingsTests {
             "url = \"https://example.firebaseio.com\"", "paths = [\"users/{user_id}\"]",
             "url = \"https://example.firebaseio.com/x\"\npaths = [\"users/{user_id}\"]",
             "url = \"https://example.firebaseio.com\"\npaths = [\"users\"]",
+            "url = \"https://example.firebaseio.com\"\npaths = [\"users/{user_id}/\"]",
         ]
     )
     func refused(text: String) {

@@ -30,7 +30,7 @@ struct S3SettingsTests {
         let settings = try #require(configuration.stores.first).settings
         let s3 = try #require(settings as? S3Kind)
         #expect(s3.urlStyle == .virtualHost)
-        #expect(s3.prefixes == ["users/{user_id}/"] && s3.objects.isEmpty)
+        #expect(s3.templates.map(\.description) == ["users/{user_id}/"])
         let credentials = configuration.requiredCredentials.map(\.name)
         #expect(credentials == ["vault-key", "s3-key", "s3-token"])
     }
@@ -42,6 +42,7 @@ struct S3SettingsTests {
             "endpoint = \"http://s3.example.com\"\nprefixes = [\"u/{user_id}/\"]",
             "endpoint = \"https://s3.example.com/x\"\nprefixes = [\"u/{user_id}/\"]",
             "endpoint = \"https://s3.example.com\"\nprefixes = [\"u/\"]",
+            "endpoint = \"https://s3.example.com\"\nprefixes = [\"u/{user_id}\"]",
             "endpoint = \"https://s3.example.com\"\nobjects = [\"{user_id}{user_id}\"]",
             "prefixes = [\"u/{user_id}/\"]",
         ]

@@ -102,12 +102,11 @@ struct StoppedOrderTests {
             for file in ["one", "two"] { try fixture.make("data/uploads/\(user)/\(file)") }
         }
         let gate = PurgeGate()
-        let plan = FilesStorePlan(
-            name: StoreName("uploads"),
+        let store = FilesStore(
+            StoreName("uploads"),
             root: fixture.root,
             paths: [try PathPattern("{user_id}")]
-        )
-        let store = FilesStore(plan: plan) { _ in
+        ) { _ in
             gate.close(for: [Self.request(0), Self.request(1)])
             return false
         }

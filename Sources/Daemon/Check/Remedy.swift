@@ -44,7 +44,6 @@ enum Remedy {
         case let error as SystemdError: of(error.kind)
         case let error as VaultSetupError: of(error.kind, guide)
         case let error as SetupError: of(error.kind, guide)
-        case is MalformedTemplate: "correct the path, prefix or key with {user_id}; see \(guide)"
         default: of(text: "\(error)", guide)
         }
     }

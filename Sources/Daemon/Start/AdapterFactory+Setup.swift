@@ -154,7 +154,6 @@ extension AdapterFactory {
             case .malformedBaseURL, .plainHTTP, .malformedClient: break
             case .unreadableCAFile, .wrongKeyAlgorithm, .malformedServiceAccount: return
             }
-        case is MalformedTemplate: break
         default: return
         }
         throw DaemonError(kind, prefix + "\(error)")

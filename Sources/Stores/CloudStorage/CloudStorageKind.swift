@@ -25,21 +25,17 @@ package struct CloudStorageKind: BucketKind {
         ] + objectSettings + GoogleAccess.settings(.store)
 
     package private(set) var bucket: String
-    package let prefixes: [String]
-    package let objects: [String]
+    let templates: [KeyTemplate]
     package let access: GoogleAccess
 
     package init(_ section: inout SettingsSection, _ problems: inout SectionProblems) {
         bucket = section.requiredText("bucket")
-        prefixes = section.texts("prefixes")
-        objects = section.texts("objects")
+        templates = Self.templates(section, &problems)
         access = GoogleAccess(section, &problems)
-        check(&problems)
     }
 
     package func open(_ environment: StoreEnvironment) async throws -> CloudStorageStore {
-        let templates = try templates()
-        return try await access.open(environment) { session in
+        try await access.open(environment) { session in
             CloudStorageStore(
                 name: environment.name,
                 templates: templates,

@@ -146,10 +146,11 @@ extension DynamoDBKind {
             .mapValues { ItemDate.Column(attribute: $0, unit: unit) }
         verifiesByScan = section.flag("verify_by_scan")
         rules =
-            problems.read("items", of: section) { text throws(MalformedTemplate) in
+            problems.read(section.texts("items"), "items") { text throws(MalformedTemplate) in
                 try ItemRule(text, releases: false)
             }
-            + problems.read("releases", of: section) { text throws(MalformedTemplate) in
+            + problems.read(section.texts("releases"), "releases") {
+                text throws(MalformedTemplate) in
                 try ItemRule(text, releases: true)
             }
         check(section, &problems)

@@ -12,7 +12,7 @@ package struct FilesError: Error, Hashable, Sendable, CustomStringConvertible {
         case dangerousRoot = "dangerous_root"
         /// The root is missing, no folder, or behind a symbolic link.
         case unfitRoot = "unfit_root"
-        /// The root holds no ``FilesStorePlan/sentinel`` that names the store.
+        /// The root holds no ``FilesStore/sentinel`` that names the store.
         case missingSentinel = "missing_sentinel"
         /// A symbolic link where a folder of the pattern should be.
         case link = "symbolic_link"

@@ -26,20 +26,21 @@ package struct FilesKind: DrillCopying {
 
     /// Absolute.
     package private(set) var root: String
-    /// Not empty; each below the root with `{user_id}` once.
-    package let paths: [String]
+    /// Not empty.
+    let paths: [PathPattern]
 
     package init(_ section: inout SettingsSection, _ problems: inout SectionProblems) {
         problems.refuseTables("a store of files has no tables; give root and paths")
         root = section.requiredText("root")
-        paths = section.texts("paths")
+        paths = problems.read(section.texts("paths"), "paths") { path throws(MalformedTemplate) in
+            try PathPattern(path)
+        }
     }
 
     package var cutoff: StoreCutoff { .everything }
 
     package func open(_ environment: StoreEnvironment) throws -> FilesStore {
-        let paths = try paths.map { try PathPattern($0) }
-        return FilesStore(plan: FilesStorePlan(name: environment.name, root: root, paths: paths))
+        FilesStore(environment.name, root: root, paths: paths)
     }
 
     package func copy(at place: String) throws(NoStoreCopy) -> Self {

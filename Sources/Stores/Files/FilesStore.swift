@@ -9,8 +9,17 @@ package import Lifecycle
 /// a process that changes the tree at the same time cannot lead a removal out of the root. An
 /// interrupted purge goes on where the tree is when it is asked again.
 package actor FilesStore: UserListing, CoverageSearching {
+    /// The file that must lie in the root, with the store's name as its first line.
+    ///
+    /// An empty mount point, a disk of another machine or a mistyped path has none: a purge there
+    /// would find nothing, and call that erased.
+    static let sentinel = ".expunged-root"
+
     package nonisolated let name: StoreName
-    private let plan: FilesStorePlan
+    /// Absolute; no symbolic link on the way to it.
+    private let root: String
+    /// Not empty.
+    private let paths: [PathPattern]
     private let queue: BlockingQueue
     private let passesOver: (@Sendable (FileName) -> Bool)?
 
@@ -20,11 +29,15 @@ package actor FilesStore: UserListing, CoverageSearching {
     }
 
     /// A purge does not see the entries of which `passesOver` says so.
-    init(plan: FilesStorePlan, passesOver: (@Sendable (FileName) -> Bool)? = nil) {
-        name = plan.name
-        self.plan = plan
+    init(
+        _ name: StoreName,
+        root: String,
+        paths: [PathPattern],
+        passesOver: (@Sendable (FileName) -> Bool)? = nil
+    ) {
+        (self.name, self.root, self.paths) = (name, root, paths)
         self.passesOver = passesOver
-        queue = BlockingQueue(label: "expunged.files.\(plan.name)")
+        queue = BlockingQueue(label: "expunged.files.\(name)")
     }
 
     // MARK: PurgeStore
@@ -76,7 +89,6 @@ package actor FilesStore: UserListing, CoverageSearching {
     package func users(where isWanted: @escaping UserFilter) async -> UsersAnswer {
         do throws(FilesError) {
             let root = try openRoot()
-            let paths = plan.paths
             return try wrapped { () throws(OpenDirectory.Failure) in
                 .found(Array(try UserNames(paths: paths, isWanted: isWanted).found(in: root)))
             }
@@ -90,7 +102,7 @@ package actor FilesStore: UserListing, CoverageSearching {
         do throws(FilesError) {
             let root = try openRoot()
             return try wrapped { () throws(OpenDirectory.Failure) in
-                .findings(try PathCoverage(plan.paths).findings(in: root))
+                .findings(try PathCoverage(paths).findings(in: root))
             }
         } catch {
             return .failure(error.failure)
@@ -110,13 +122,13 @@ package actor FilesStore: UserListing, CoverageSearching {
     package func shutdown() async {}
 
     private func mountProblems() -> [String] {
-        let mountCount = MountPoints().below(plan.root).count { names in
-            plan.paths.contains { $0.leads(through: names) }
+        let mountCount = MountPoints().below(root).count { names in
+            paths.contains { $0.leads(through: names) }
         }
         guard mountCount > 0 else { return [] }
         let places = mountCount == 1 ? "1 place" : "\(mountCount) places"
         return [
-            "something is mounted at \(places) below '\(plan.root)' where a path leads, and is not"
+            "something is mounted at \(places) below '\(root)' where a path leads, and is not"
                 + " ours to empty: unmount it (findmnt)"
         ]
     }
@@ -127,18 +139,18 @@ package actor FilesStore: UserListing, CoverageSearching {
         } catch {
             return [advice(error)]
         }
-        guard unsafe access(plan.root, R_OK | W_OK | X_OK) == 0 else {
-            return ["the service may not write '\(plan.root)' (ReadWritePaths=, group)"]
+        guard unsafe access(root, R_OK | W_OK | X_OK) == 0 else {
+            return ["the service may not write '\(root)' (ReadWritePaths=, group)"]
         }
         return []
     }
 
     private func advice(_ error: FilesError) -> String {
         switch error.kind {
-        case .dangerousRoot: "'\(plan.root)' is no folder to purge from; name one further down"
-        case .unfitRoot: "'\(plan.root)' is missing, no folder, or behind a symbolic link"
+        case .dangerousRoot: "'\(root)' is no folder to purge from; name one further down"
+        case .unfitRoot: "'\(root)' is missing, no folder, or behind a symbolic link"
         case .missingSentinel:
-            "'\(plan.root)/\(FilesStorePlan.sentinel)' must be a file with the line '\(name)'"
+            "'\(root)/\(Self.sentinel)' must be a file with the line '\(name)'"
         default: error.description
         }
     }
@@ -148,7 +160,7 @@ package actor FilesStore: UserListing, CoverageSearching {
     private func remaining(of order: PurgeOrder) throws(FilesError) -> Int {
         let root = try openRoot()
         var left = RemainingFiles(of: order.user, cutoff: order.cutoff)
-        for path in plan.paths {
+        for path in paths {
             try wrapped(path) { () throws(OpenDirectory.Failure) in try left.add(path, in: root) }
         }
         return left.count
@@ -175,7 +187,7 @@ package actor FilesStore: UserListing, CoverageSearching {
         let root = try openRoot()
         var counters: [(path: String, counter: TreeWalk.Counter)] = []
         var refusal: FilesError?
-        for pattern in plan.paths {
+        for pattern in paths {
             do throws(FilesError) {
                 let counter = try counter(pattern, order, purpose, in: root)
                 counters.append((path: pattern.description, counter: counter))
@@ -292,16 +304,16 @@ package actor FilesStore: UserListing, CoverageSearching {
     // MARK: Root
 
     private func openRoot() throws(FilesError) -> OpenDirectory {
-        guard !Self.isDangerous(plan.root) else { throw FilesError(.dangerousRoot, store: name) }
+        guard !Self.isDangerous(self.root) else { throw FilesError(.dangerousRoot, store: name) }
         let root: OpenDirectory
         do throws(OpenDirectory.Failure) {
-            root = try OpenDirectory(root: plan.root)
+            root = try OpenDirectory(root: self.root)
         } catch {
             throw failure(error, .unfitRoot)
         }
         let text: [UInt8]
         do throws(OpenDirectory.Failure) {
-            text = try root.text(of: FileName(FilesStorePlan.sentinel), sizeMax: 256)
+            text = try root.text(of: FileName(Self.sentinel), sizeMax: 256)
         } catch {
             throw failure(error, .missingSentinel)
         }

@@ -101,7 +101,7 @@ struct PathCoverage {
             position = last.nextPlace
             entryCount += entries.count
             for entry in entries
-            where !place.shown.isEmpty || entry.name.text != FilesStorePlan.sentinel {
+            where !place.shown.isEmpty || entry.name.text != FilesStore.sentinel {
                 let leading = Self.leading(place.paths, to: entry.name)
                 if leading.isEmpty {
                     try note(entry.name, in: place)

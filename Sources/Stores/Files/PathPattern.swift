@@ -83,7 +83,7 @@ package struct PathPattern: Hashable, Sendable, CustomStringConvertible {
         // By bytes: with a combining character behind it a slash is another Character, and to the
         // kernel a slash all the same.
         guard !id.utf8.contains(UInt8(ascii: "/")), !id.utf8.contains(0), name != ".", name != "..",
-            name != FilesStorePlan.sentinel, name.utf8.count <= 255
+            name != FilesStore.sentinel, name.utf8.count <= 255
         else { return nil }
         return name
     }

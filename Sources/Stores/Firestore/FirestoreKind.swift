@@ -52,10 +52,10 @@ package struct FirestoreKind: DrillCopying {
 
     package let project: String
     package private(set) var database: String
-    /// Each with `{user_id}` once; with the collections and groups not empty.
-    package let documents: [String]
-    package let collections: [String]
-    package let groups: [String]
+    /// Documents that go with everything below them.
+    let documents: [UserPath]
+    /// With the documents not empty.
+    let queries: [FieldQuery]
     package let includesSubcollections: Bool
     package let access: GoogleAccess
 
@@ -63,12 +63,21 @@ package struct FirestoreKind: DrillCopying {
         problems.refuseTables("Firestore has no tables; give documents or groups")
         project = section.requiredText("project")
         database = section.requiredText("database")
-        documents = section.texts("documents")
-        collections = section.texts("collections")
-        groups = section.texts("groups")
+        let (paths, collections) = (section.texts("documents"), section.texts("collections"))
+        let groups = section.texts("groups")
+        documents = problems.read(paths, "documents") { path throws(MalformedTemplate) in
+            try UserPath(path, in: .firestore)
+        }
+        queries =
+            problems.read(collections, "collections") { text throws(MalformedTemplate) in
+                try FieldQuery(text, isGroup: false)
+            }
+            + problems.read(groups, "groups") { text throws(MalformedTemplate) in
+                try FieldQuery(text, isGroup: true)
+            }
         includesSubcollections = section.flag("subcollections")
         access = GoogleAccess(section, &problems)
-        if documents.isEmpty && collections.isEmpty && groups.isEmpty {
+        if paths.isEmpty && collections.isEmpty && groups.isEmpty {
             problems.report(
                 .missingKey,
                 "documents",
@@ -81,11 +90,7 @@ package struct FirestoreKind: DrillCopying {
     package var cutoff: StoreCutoff { .everything }
 
     package func open(_ environment: StoreEnvironment) async throws -> FirestoreStore {
-        let documents = try documents.map { try UserPath($0, in: .firestore) }
-        let queries =
-            try collections.map { try FieldQuery($0, isGroup: false) }
-            + groups.map { try FieldQuery($0, isGroup: true) }
-        return try await access.open(environment) { session in
+        try await access.open(environment) { session in
             FirestoreStore(
                 name: environment.name,
                 documents: documents,

@@ -1,7 +1,7 @@
 import Lifecycle
 
 /// A path of names in which one holds the user id, such as `users/{user_id}`.
-struct UserPath: Sendable, CustomStringConvertible {
+struct UserPath: Hashable, Sendable, CustomStringConvertible {
     let description: String
     /// What stands in front of the name with the user id.
     let root: [String]
@@ -53,6 +53,11 @@ struct UserPath: Sendable, CustomStringConvertible {
         guard owned.count == paths.count else { throw CallFailure(.unusable) }
         return owned
     }
+
+    /// Whether both have one text; a kind of store has one set of rules.
+    static func == (one: Self, two: Self) -> Bool { one.description == two.description }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(description) }
 
     /// The name with the user id.
     var pattern: String { before + "{user_id}" + after }

@@ -5,9 +5,8 @@ import Settings
 /// A bucket of objects, whose users are found by prefixes and whole keys.
 protocol BucketKind: DrillCopying {
     var bucket: String { get }
-    /// Each with `{user_id}` once; with the whole keys not empty.
-    var prefixes: [String] { get }
-    var objects: [String] { get }
+    /// Not empty.
+    var templates: [KeyTemplate] { get }
 }
 
 extension BucketKind {
@@ -33,15 +32,13 @@ extension BucketKind {
         (other as? any BucketKind)?.bucket == bucket
     }
 
-    /// - Throws: ``MalformedTemplate`` for one that could reach another user.
-    func templates() throws -> [KeyTemplate] {
-        try prefixes.map { try KeyTemplate($0, isPrefix: true) }
-            + objects.map { try KeyTemplate($0, isPrefix: false) }
-    }
-
-    /// Reports what every bucket needs.
-    func check(_ problems: inout SectionProblems) {
+    /// Reads what every bucket has.
+    static func templates(
+        _ section: SettingsSection,
+        _ problems: inout SectionProblems
+    ) -> [KeyTemplate] {
         problems.refuseTables("a bucket has no tables; give prefixes or objects")
+        let (prefixes, objects) = (section.texts("prefixes"), section.texts("objects"))
         if prefixes.isEmpty && objects.isEmpty {
             problems.report(
                 .missingKey,
@@ -49,5 +46,11 @@ extension BucketKind {
                 "a bucket needs prefixes or objects, such as prefixes = [\"users/{user_id}/\"]"
             )
         }
+        return problems.read(prefixes, "prefixes") { text throws(MalformedTemplate) in
+            try KeyTemplate(text, isPrefix: true)
+        }
+            + problems.read(objects, "objects") { text throws(MalformedTemplate) in
+                try KeyTemplate(text, isPrefix: false)
+            }
     }
 }

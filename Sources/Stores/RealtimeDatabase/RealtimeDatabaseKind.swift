@@ -32,8 +32,8 @@ package struct RealtimeDatabaseKind: DrillCopying {
 
     /// Without a path.
     package private(set) var url: String
-    /// Not empty; each with `{user_id}` once.
-    package let paths: [String]
+    /// Not empty.
+    let paths: [UserPath]
     /// `nil`: no cutoff, which the receipt says.
     package let createdAtChild: String?
     package let access: GoogleAccess
@@ -41,7 +41,9 @@ package struct RealtimeDatabaseKind: DrillCopying {
     package init(_ section: inout SettingsSection, _ problems: inout SectionProblems) {
         problems.refuseTables("a Realtime Database has no tables; give paths")
         url = section.requiredText("url")
-        paths = section.texts("paths")
+        paths = problems.read(section.texts("paths"), "paths") { path throws(MalformedTemplate) in
+            try UserPath(path, in: .realtimeDatabase)
+        }
         createdAtChild = section.text("created_at_child")
         access = GoogleAccess(section, &problems)
     }
@@ -56,7 +58,6 @@ package struct RealtimeDatabaseKind: DrillCopying {
     }
 
     package func open(_ environment: StoreEnvironment) async throws -> RealtimeDatabaseStore {
-        let paths = try paths.map { try UserPath($0, in: .realtimeDatabase) }
         let namespace = access.isEmulator ? instance : nil
         return try await access.open(environment) { session in
             RealtimeDatabaseStore(

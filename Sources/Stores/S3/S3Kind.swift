@@ -50,20 +50,16 @@ package struct S3Kind: BucketKind {
     package private(set) var bucket: String
     let urlStyle: URLStyle
     let access: AWSAccess
-    package let prefixes: [String]
-    package let objects: [String]
+    let templates: [KeyTemplate]
 
     package init(_ section: inout SettingsSection, _ problems: inout SectionProblems) {
         bucket = section.requiredText("bucket")
         urlStyle = section.requiredChoice("url_style")
         access = AWSAccess(Self.name, section, &problems)
-        prefixes = section.texts("prefixes")
-        objects = section.texts("objects")
-        check(&problems)
+        templates = Self.templates(section, &problems)
     }
 
     package func open(_ environment: StoreEnvironment) throws -> S3Store {
-        let templates = try templates()
         let client = try S3Client(of: bucket, at: access.endpoint, urlStyle) { url in
             try access.client(
                 of: Self.name,

@@ -12,16 +12,16 @@ package struct MalformedTemplate: Error, Hashable, Sendable, CustomStringConvert
 }
 
 extension SectionProblems {
-    /// Reads the texts of a key, and reports those that are malformed.
-    mutating func read<Template>(
+    /// Reads the values of a key, and reports those that are malformed.
+    mutating func read<Value, Template>(
+        _ values: [Value],
         _ name: String,
-        of section: SettingsSection,
-        _ read: (String) throws(MalformedTemplate) -> Template
+        _ read: (Value) throws(MalformedTemplate) -> Template
     ) -> [Template] {
         var templates: [Template] = []
-        for text in section.texts(name) {
+        for value in values {
             do throws(MalformedTemplate) {
-                templates.append(try read(text))
+                templates.append(try read(value))
             } catch {
                 report(.malformed, name, "\(error)")
             }

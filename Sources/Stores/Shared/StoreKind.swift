@@ -17,8 +17,8 @@ package protocol StoreKind: SectionKind, Hashable {
 
     /// Makes the store.
     ///
-    /// - Throws: Why the store cannot be set up, in one line; ``MalformedTemplate`` or
-    ///   ``HTTP/SetupError`` for what only another configuration mends.
+    /// - Throws: Why the store cannot be set up, in one line; ``HTTP/SetupError`` for what only
+    ///   another configuration mends.
     func open(_ environment: StoreEnvironment) async throws -> Store
 }
 

@@ -88,11 +88,9 @@ final class FilesFixture {
         -> FilesStore
     {
         FilesStore(
-            plan: FilesStorePlan(
-                name: StoreName(name),
-                root: root ?? self.root,
-                paths: try paths.map { try PathPattern($0) }
-            )
+            StoreName(name),
+            root: root ?? self.root,
+            paths: try paths.map { try PathPattern($0) }
         )
     }
 

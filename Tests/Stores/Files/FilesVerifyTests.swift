@@ -15,11 +15,9 @@ import Testing
     private func blind(to names: String..., paths: String...) throws -> FilesStore {
         let hidden = Set(names.map { FileName($0) })
         return FilesStore(
-            plan: FilesStorePlan(
-                name: StoreName("uploads"),
-                root: fixture.root,
-                paths: try paths.map { try PathPattern($0) }
-            ),
+            StoreName("uploads"),
+            root: fixture.root,
+            paths: try paths.map { try PathPattern($0) },
             passesOver: { hidden.contains($0) }
         )
     }
