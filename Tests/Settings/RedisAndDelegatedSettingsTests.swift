@@ -27,7 +27,7 @@ struct RedisAndDelegatedSettingsTests {
         )
         let redis = try #require(kind as? RedisKind)
         #expect(redis.address == .host("localhost", port: 6379, isPlain: true))
-        #expect(redis.members == ["likes:*": "{user_id}"])
+        #expect(redis.members.map(\.description) == ["likes:* {user_id}"])
         #expect(redis.database == 3 && redis.timeout == .seconds(10))
         #expect(redis.passwordCredential == "redis")
         let socket = "socket = \"/run/r.sock\"\nkeys = [\"a{user_id}\"]"
@@ -44,6 +44,8 @@ struct RedisAndDelegatedSettingsTests {
             "socket = \"/s\"",
             "socket = \"/s\"\nkeys = [\"user\"]",
             "socket = \"/s\"\nkeys = [\"u:{user_id}*\"]",
+            "socket = \"/s\"\nkeys = [\"u:{user_id}x*\"]",
+            "socket = \"/s\"\nmembers = { online = \"u:{user_id}x*\" }",
             "socket = \"/s\"\nkeys = [\"{user_id}\"]\nusername = \"eraser\"",
             "socket = \"/s\"\nkeys = [\"{user_id}\"]\ndatabase = -1",
         ]

@@ -254,7 +254,7 @@ import Testing
         try fixture.server.cli(database: 7, "SADD", "room:1", "u-hugo", "v-nobody")
         try fixture.server.cli(database: 7, "SET", "room:2", "no set")
         let store = fixture.store(
-            try fixture.plan(
+            try fixture.settings(
                 ["s:{user_id}:*", "user:{user_id}"],
                 [("online", "{user_id}"), ("room:*", "u-{user_id}")]
             )

@@ -162,7 +162,7 @@ struct StoppedOrderTests {
     func redis() async throws {
         let fixture = try RedisFixture(database: 15)
         try fixture.set("s:a:1", "s:b:1")
-        let store = fixture.store(try fixture.plan(["s:{user_id}:*"]))
+        let store = fixture.store(try fixture.settings(["s:{user_id}:*"]))
         let orders = try Self.orders(["a", "b"], Self.halfClosed())
         let answers = await store.purge(orders)
         #expect(answers[0].rowCounts == [1] && answers[1] == .stopped)

@@ -7,22 +7,21 @@ import NIOSSL
 /// One connection to a Redis server; batches of commands go out at once and are answered in order.
 struct RedisConnection: Sendable {
     private let channel: any Channel
-    private let plan: RedisStorePlan
+    private let store: RedisStore
+    private var settings: RedisKind { store.settings }
 
     /// Connects, proves who we are, and selects the database.
     ///
     /// - Throws: ``RedisError``, of kind `cluster` for a node of one.
-    static func open(
-        _ plan: RedisStorePlan,
-        on group: any EventLoopGroup
-    ) async throws(RedisError) -> RedisConnection {
-        let tls = try context(plan)
-        let bootstrap = ClientBootstrap(group: group)
+    static func open(for store: RedisStore) async throws(RedisError) -> RedisConnection {
+        let settings = store.settings
+        let tls = try context(store)
+        let bootstrap = ClientBootstrap(group: store.group)
             .connectTimeout(.milliseconds(RedisLimits.connect.milliseconds))
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
-                    if let tls, case .host(let host, _, _) = plan.address {
+                    if let tls, case .host(let host, _, _) = settings.address {
                         try pipeline.addHandler(
                             try NIOSSLClientHandler(
                                 context: tls,
@@ -36,7 +35,7 @@ struct RedisConnection: Sendable {
             }
         let channel: any Channel
         do {
-            switch plan.address {
+            switch settings.address {
             case .socket(let path):
                 channel = try await bootstrap.connect(unixDomainSocketPath: path).get()
             case .host(let host, let port, _):
@@ -45,7 +44,7 @@ struct RedisConnection: Sendable {
         } catch {
             throw RedisError.unreachable
         }
-        let connection = RedisConnection(channel: channel, plan: plan)
+        let connection = RedisConnection(channel: channel, store: store)
         do throws(RedisError) {
             try await connection.greet()
         } catch {
@@ -72,7 +71,7 @@ struct RedisConnection: Sendable {
         }
         let loop = channel.eventLoop
         let promise = loop.makePromise(of: [RESPValue].self)
-        let deadline = loop.scheduleTask(in: .milliseconds(plan.timeout.milliseconds)) {
+        let deadline = loop.scheduleTask(in: .milliseconds(settings.timeout.milliseconds)) {
             [channel] in
             channel.close(promise: nil)
         }
@@ -115,23 +114,22 @@ struct RedisConnection: Sendable {
 
     private func greet() async throws(RedisError) {
         var commands: [[[UInt8]]] = []
-        if let password = plan.password {
-            let user = plan.username.map { [Array($0.utf8)] } ?? []
+        if let password = store.password {
+            let user = settings.username.map { [Array($0.utf8)] } ?? []
             commands.append([Array("AUTH".utf8)] + user + [password.withBytes { Array($0) }])
         }
-        commands.append([Array("SELECT".utf8), Array("\(plan.database)".utf8)])
+        commands.append([Array("SELECT".utf8), Array("\(settings.database)".utf8)])
         var replies = try await send(commands + [RedisInfo.command("server")])
         // `SCAN` of a node passes the keys of the others by, and a purge would call them gone.
         guard !RedisInfo(replies.removeLast()).isCluster else { throw .cluster }
         _ = try checked(replies)
     }
 
-    private static func context(_ plan: RedisStorePlan) throws(RedisError) -> NIOSSLContext? {
-        guard case .host(_, _, isPlain: false) = plan.address else { return nil }
+    private static func context(_ store: RedisStore) throws(RedisError) -> NIOSSLContext? {
+        guard case .host(_, _, isPlain: false) = store.settings.address else { return nil }
         do {
-            var settings = RemoteSettings(owner: .store(plan.name))
-            settings.caFile = plan.caFile
-            return try NIOSSLContext(configuration: try settings.tlsConfiguration())
+            let remote = RemoteSettings(owner: .store(store.name), caFile: store.settings.caFile)
+            return try NIOSSLContext(configuration: try remote.tlsConfiguration())
         } catch {
             throw RedisError.unusableFile
         }

@@ -2,13 +2,13 @@ import Lifecycle
 
 /// Looks for families of keys, what stands before the first colon, that no rule deals with.
 struct RedisCoverage {
-    let plan: RedisStorePlan
+    let settings: RedisKind
 
     /// The rules, the families beside them, and whether there are more keys than were looked at.
     ///
     /// A family with the id of a user who has keys is only counted.
     func findings(_ sweep: RedisSweep) async throws(RedisError) -> [CoverageFinding] {
-        let globs = plan.keys.map(\.anyUser) + plan.members.map { NameGlob($0.key) }
+        let globs = settings.keys.map(\.anyUser) + settings.members.map { NameGlob($0.key) }
         var cursor = RedisCursor([Array("SCAN".utf8)], match: nil, for: sweep)
         var seenCount = 0
         var unmapped: [String: Int] = [:]
@@ -40,7 +40,7 @@ struct RedisCoverage {
             unmapped["*", default: 0] += count
         }
         let rest = ["*": "\(seenCount) keys were looked at, the others not"]
-        return UnmappedNames.configured(plan.rules)
+        return UnmappedNames.configured(settings.rules)
             + CoverageFinding.samples(cursor.isDone ? [:] : rest)
             + unmapped.sorted { $0.key < $1.key }.map { family, count in
                 let reason = "\(count) of \(seenCount) keys looked at, no rule fits them"
@@ -49,7 +49,7 @@ struct RedisCoverage {
     }
 
     private func owners(of key: [UInt8]) -> [String] {
-        plan.keys.flatMap { $0.owners(of: key).map { $0.exposeText() } }
+        settings.keys.flatMap { $0.owners(of: key).map { $0.exposeText() } }
     }
 
     private static func family(of key: [UInt8]) -> String {

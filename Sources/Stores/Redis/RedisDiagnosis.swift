@@ -2,7 +2,7 @@ import Lifecycle
 
 /// Tries everything that a purge does on names that nobody has.
 struct RedisDiagnosis {
-    let plan: RedisStorePlan
+    let settings: RedisKind
     let connection: RedisConnection
 
     /// One sentence per problem.
@@ -17,21 +17,21 @@ struct RedisDiagnosis {
         // 128 random bits: no user has this id, and it holds no separator.
         let digits = (0..<4).map { _ in String(UInt32.random(in: .min ... .max), radix: 16) }
         guard let nobody = UserID(digits.joined()) else { return [] }
-        for pattern in plan.keys {
+        for pattern in settings.keys {
             let name = pattern.names(of: nobody)?.sample ?? []
             let probes = [[Array("UNLINK".utf8), name], [Array("EXISTS".utf8), name]]
             problems += try await refused(probes, for: "\(pattern)")
         }
         let hasWildcard =
-            plan.keys.contains { !$0.isExact }
-            || plan.members.contains { NameGlob($0.key).exactName == nil }
+            settings.keys.contains { !$0.isExact }
+            || settings.members.contains { NameGlob($0.key).exactName == nil }
         if hasWildcard {
             let probe = ["SCAN", "0", "COUNT", "1"].map { Array($0.utf8) }
             if case .error = try await connection.send([probe])[0] {
                 problems.append(sentence("SCAN", for: "a wildcard"))
             }
         }
-        for rule in plan.members { problems += try await self.problems(of: rule, nobody) }
+        for rule in settings.members { problems += try await self.problems(of: rule, nobody) }
         return problems
     }
 
@@ -42,11 +42,11 @@ struct RedisDiagnosis {
         // A user may lack the right to ask.
         let size = try await connection.send([[Array("DBSIZE".utf8)]])[0]
         guard size == .integer(0) else { return [] }
-        return ["database \(plan.database) has no keys; see whether it is the application's"]
+        return ["database \(settings.database) has no keys; see whether it is the application's"]
     }
 
     private func problems(
-        of rule: RedisStorePlan.MemberRule,
+        of rule: RedisKind.MemberRule,
         _ nobody: UserID
     ) async throws(RedisError) -> [String] {
         let glob = NameGlob(rule.key)
@@ -83,9 +83,9 @@ struct RedisDiagnosis {
         "the server refuses \(command) for '\(rule)' (ACL SETUSER: ~KEY +\(command.lowercased()))"
     }
 
-    static func advice(_ error: RedisError, _ plan: RedisStorePlan) -> String {
+    static func advice(_ error: RedisError, _ settings: RedisKind) -> String {
         let place =
-            switch plan.address {
+            switch settings.address {
             case .socket(let path): path
             case .host(let host, let port, _): "\(host):\(port)"
             }
@@ -97,7 +97,7 @@ struct RedisDiagnosis {
         case .unauthenticated:
             "the server at '\(place)' wants another user or password (username,"
                 + " password_credential)"
-        case .denied: "the user may not select database \(plan.database) at '\(place)'"
+        case .denied: "the user may not select database \(settings.database) at '\(place)'"
         case .cluster:
             "the server at '\(place)' is part of a cluster, which the kind redis does not purge"
         case .busy: "the server at '\(place)' is loading, failing over or a replica"

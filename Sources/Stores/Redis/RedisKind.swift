@@ -75,60 +75,46 @@ package struct RedisKind: DrillCopying {
         "Time for one batch of commands."
     ).outsidePlans()
 
-    package let address: RedisStorePlan.Address
-    /// `nil` for the system's authorities.
-    package let caFile: String?
-    package let username: String?
-    package let passwordCredential: String?
-    package private(set) var database: Int
-    /// Each with `{user_id}` once; empty only where there are members.
-    package let keys: [String]
-    /// Members, each with `{user_id}` once, by the key that holds them.
-    package let members: [String: String]
-    package let timeout: Duration
-
-    package init(_ section: inout SettingsSection, _ problems: inout SectionProblems) {
-        problems.refuseTables("a store of Redis has no tables; give keys or members")
-        keys = section.texts("keys")
-        members = section.map("members")
-        username = section.text("username")
-        passwordCredential = section.text("password_credential")
-        database = section.requiredCount("database")
-        caFile = section.text("ca_file")
-        timeout = section.duration("timeout")
-        address = RedisStorePlan.Address(section, &problems)
-        if keys.isEmpty && members.isEmpty {
-            problems.report(
-                .missingKey,
-                "keys",
-                "a store of Redis needs keys or members, such as keys = [\"user:{user_id}\"]"
-            )
-        }
-        if username != nil && passwordCredential == nil {
-            problems.report(
-                .missingKey,
-                "password_credential",
-                "username says nothing without it"
-            )
-        }
+    /// Where the server listens.
+    enum Address: Hashable, Sendable {
+        case socket(String)
+        /// With TLS unless `isPlain`, which is for loopback alone.
+        case host(String, port: Int, isPlain: Bool)
     }
+
+    /// Members of hashes, sets and sorted sets that belong to a user.
+    struct MemberRule: Hashable, Sendable, CustomStringConvertible {
+        /// The keys that hold them.
+        let key: String
+        let member: UserPattern
+
+        var description: String { "\(key) \(member)" }
+    }
+
+    var address: Address
+    /// The only authorities to trust; `nil` for the system's.
+    var caFile: String?
+    /// The user of the server's ACL; `nil` for its default one.
+    var username: String?
+    var passwordCredential: String?
+    var database = 0
+    /// Empty only where there are members.
+    var keys: [UserPattern] = []
+    var members: [MemberRule] = []
+    /// How long one batch of commands may take.
+    var timeout = RedisLimits.reply
+
+    /// The rules as the receipt names them.
+    var rules: [String] { keys.map(\.description) + members.map(\.description) }
 
     package var cutoff: StoreCutoff { .none("Redis does not date its keys", remedy: nil) }
 
     package func open(_ environment: StoreEnvironment) throws -> RedisStore {
-        var plan = RedisStorePlan(name: environment.name, address: address)
-        plan.caFile = caFile
-        plan.username = username
-        plan.password = try passwordCredential.map(environment.line)
-        plan.database = database
-        plan.timeout = timeout
-        plan.residualCopiesKept = environment.store.residualCopiesKept
-        plan.keys = try keys.map { try UserPattern($0) }
-        plan.members = try members.sorted { $0.key < $1.key }.map { key, member in
-            RedisStorePlan.MemberRule(key: key, member: try UserPattern(member))
-        }
-        return RedisStore(
-            plan: plan,
+        RedisStore(
+            name: environment.name,
+            settings: self,
+            password: try passwordCredential.map(environment.line),
+            residualCopiesKept: environment.store.residualCopiesKept,
             group: environment.adapters.eventLoop(of: environment.owner),
             clock: environment.clock
         )
@@ -149,7 +135,41 @@ package struct RedisKind: DrillCopying {
     }
 }
 
-extension RedisStorePlan.Address {
+extension RedisKind {
+    package init(_ section: inout SettingsSection, _ problems: inout SectionProblems) {
+        problems.refuseTables("a store of Redis has no tables; give keys or members")
+        let (texts, entries) = (section.texts("keys"), section.map("members"))
+        keys = problems.read(texts, "keys") { text throws(MalformedTemplate) in
+            try UserPattern(text)
+        }
+        members = problems.read(entries.sorted { $0.key < $1.key }, "members") {
+            entry throws(MalformedTemplate) in
+            MemberRule(key: entry.key, member: try UserPattern(entry.value))
+        }
+        username = section.text("username")
+        passwordCredential = section.text("password_credential")
+        database = section.requiredCount("database")
+        caFile = section.text("ca_file")
+        timeout = section.duration("timeout")
+        address = Address(section, &problems)
+        if texts.isEmpty && entries.isEmpty {
+            problems.report(
+                .missingKey,
+                "keys",
+                "a store of Redis needs keys or members, such as keys = [\"user:{user_id}\"]"
+            )
+        }
+        if username != nil && passwordCredential == nil {
+            problems.report(
+                .missingKey,
+                "password_credential",
+                "username says nothing without it"
+            )
+        }
+    }
+}
+
+extension RedisKind.Address {
     /// `socket` or `address`.
     fileprivate init(_ section: SettingsSection, _ problems: inout SectionProblems) {
         let isPlain = section.flag("allow_plain_tcp")

@@ -7,11 +7,13 @@ import NIOCore
 /// A connection lasts for one call. An interrupted purge finds what is left when it is asked again.
 /// Redis keeps no creation times, so there is no time cutoff.
 package struct RedisStore: UserListing, CoverageSearching {
-    let plan: RedisStorePlan
+    package let name: StoreName
+    let settings: RedisKind
+    var password: Secret?
+    /// How long its append-only file holds what was deleted; `nil` when the settings do not say.
+    var residualCopiesKept: Duration?
     let group: any EventLoopGroup
     let clock: StoreClock
-
-    package var name: StoreName { plan.name }
 
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         await swept(orders, .remove, stopped: .stopped) { sweep, connection throws(RedisError) in
@@ -51,7 +53,7 @@ package struct RedisStore: UserListing, CoverageSearching {
     package func inspect(withOutages: Bool) async -> StoreFindings {
         do throws(RedisError) {
             return try await connected { connection throws(RedisError) in
-                let diagnosis = RedisDiagnosis(plan: plan, connection: connection)
+                let diagnosis = RedisDiagnosis(settings: settings, connection: connection)
                 return StoreFindings(
                     problems: try await diagnosis.problems(),
                     advice: try await diagnosis.advice()
@@ -63,7 +65,7 @@ package struct RedisStore: UserListing, CoverageSearching {
                 guard withOutages else { return StoreFindings(problems: []) }
             case .unauthenticated, .denied, .cluster, .wrongType, .unusable, .unusableFile: break
             }
-            return StoreFindings(problems: [RedisDiagnosis.advice(error, plan)])
+            return StoreFindings(problems: [RedisDiagnosis.advice(error, settings)])
         }
     }
 
@@ -74,7 +76,7 @@ package struct RedisStore: UserListing, CoverageSearching {
         do throws(RedisError) {
             return .found(
                 try await connected { connection throws(RedisError) in
-                    let sweep = RedisSweep(plan, .preview, of: [], over: connection, clock: clock)
+                    let sweep = RedisSweep(self, .preview, of: [], over: connection)
                     var scan = RedisUserScan(sweep: sweep, isWanted: isWanted)
                     try await scan.run()
                     return Array(scan.found)
@@ -90,8 +92,8 @@ package struct RedisStore: UserListing, CoverageSearching {
         do throws(RedisError) {
             return .findings(
                 try await connected { connection throws(RedisError) in
-                    let sweep = RedisSweep(plan, .preview, of: [], over: connection, clock: clock)
-                    return try await RedisCoverage(plan: plan).findings(sweep)
+                    let sweep = RedisSweep(self, .preview, of: [], over: connection)
+                    return try await RedisCoverage(settings: settings).findings(sweep)
                 }
             )
         } catch {
@@ -104,7 +106,7 @@ package struct RedisStore: UserListing, CoverageSearching {
     private func connected<Result: Sendable>(
         _ body: (RedisConnection) async throws(RedisError) -> Result
     ) async throws(RedisError) -> Result {
-        let connection = try await RedisConnection.open(plan, on: group)
+        let connection = try await RedisConnection.open(for: self)
         do throws(RedisError) {
             let result = try await body(connection)
             await connection.close()
@@ -127,7 +129,7 @@ package struct RedisStore: UserListing, CoverageSearching {
         _ answers: (RedisSweep, RedisConnection) async throws(RedisError) -> [Answer],
         failure: (EffectFailure) -> Answer
     ) async -> [Answer] {
-        let patterns = plan.keys + plan.members.map(\.member)
+        let patterns = settings.keys + settings.members.map(\.member)
         let isFit = orders.map { order in
             patterns.allSatisfy { $0.names(of: order.user) != nil }
         }
@@ -145,7 +147,7 @@ package struct RedisStore: UserListing, CoverageSearching {
                 }
                 var found: [Answer] = []
                 if !users.isEmpty {
-                    var sweep = RedisSweep(plan, purpose, of: users, over: connection, clock: clock)
+                    var sweep = RedisSweep(self, purpose, of: users, over: connection)
                     try await sweep.run()
                     found = try await answers(sweep, connection)
                 }
@@ -161,7 +163,7 @@ package struct RedisStore: UserListing, CoverageSearching {
     }
 
     private func entries(_ counts: [Int]) -> [PurgeCounts.Entry] {
-        zip(plan.rules, counts).map { name, count in
+        zip(settings.rules, counts).map { name, count in
             PurgeCounts.Entry(name: name, action: .rule(.delete), rowCount: count)
         }
     }
@@ -173,7 +175,7 @@ package struct RedisStore: UserListing, CoverageSearching {
         let info = RedisInfo(try await connection.send([RedisInfo.command()])[0])
         var copies: [PurgeCounts.ResidualCopies] = []
         if info["aof_enabled"] == "1" {
-            let end = plan.residualCopiesKept.map { clock.wall() + $0 }
+            let end = residualCopiesKept.map { clock.wall() + $0 }
             copies.append(PurgeCounts.ResidualCopies(.appendOnlyFile, until: end))
         }
         if let replicas = info["connected_slaves"].flatMap(Int.init), replicas > 0 {

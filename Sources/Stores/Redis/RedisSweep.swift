@@ -10,7 +10,7 @@ struct RedisSweep {
         case preview
     }
 
-    let plan: RedisStorePlan
+    let settings: RedisKind
     let connection: RedisConnection
     let clock: StoreClock
     private let purpose: Purpose
@@ -19,41 +19,40 @@ struct RedisSweep {
     /// By user, and in it by rule: keys first, then members.
     private(set) var counts: [[Int]]
 
-    /// The users fit every pattern of the plan.
+    /// The users fit every pattern of the store.
     init(
-        _ plan: RedisStorePlan,
+        _ store: RedisStore,
         _ purpose: Purpose,
         of users: [UserID],
-        over connection: RedisConnection,
-        clock: StoreClock
+        over connection: RedisConnection
     ) {
-        self.plan = plan
+        (settings, clock) = (store.settings, store.clock)
         self.purpose = purpose
         self.users = users
         self.connection = connection
-        self.clock = clock
         indices = Dictionary(
             users.enumerated().map { (Array($1.exposeText().utf8), $0) }
         ) { first, _ in first }
-        counts = users.map { _ in Array(repeating: 0, count: plan.keys.count + plan.members.count) }
+        let ruleCount = store.settings.rules.count
+        counts = users.map { _ in Array(repeating: 0, count: ruleCount) }
     }
 
     /// - Throws: ``RedisError``; what was removed until then stays removed.
     mutating func run() async throws(RedisError) {
-        for (rule, pattern) in plan.keys.enumerated() where pattern.isExact {
+        for (rule, pattern) in settings.keys.enumerated() where pattern.isExact {
             try await keys(named: pattern, rule: rule)
         }
-        for (offset, members) in plan.members.enumerated() {
+        for (offset, members) in settings.members.enumerated() {
             guard let key = NameGlob(members.key).exactName else { continue }
-            try await sweep(members, in: [key], isNamed: true, rule: plan.keys.count + offset)
+            try await sweep(members, in: [key], isNamed: true, rule: settings.keys.count + offset)
         }
         try await pass()
     }
 
     /// Goes through all keys once, for every rule with a wildcard and every user.
     private mutating func pass() async throws(RedisError) {
-        let patterns = plan.keys.enumerated().filter { !$0.element.isExact }
-        let members = plan.members.enumerated()
+        let patterns = settings.keys.enumerated().filter { !$0.element.isExact }
+        let members = settings.members.enumerated()
             .map { (offset: $0.offset, rule: $0.element, glob: NameGlob($0.element.key)) }
             .filter { $0.glob.exactName == nil }
         let globs = patterns.map(\.element.anyUser) + members.map(\.glob)
@@ -67,7 +66,7 @@ struct RedisSweep {
             }
             for (offset, rule, glob) in members {
                 let held = keys.filter(glob.matches)
-                try await sweep(rule, in: held, isNamed: false, rule: plan.keys.count + offset)
+                try await sweep(rule, in: held, isNamed: false, rule: settings.keys.count + offset)
             }
         }
     }
@@ -153,7 +152,7 @@ struct RedisSweep {
     /// Goes through the members of some keys; one that the configuration itself names must have
     /// members.
     private mutating func sweep(
-        _ members: RedisStorePlan.MemberRule,
+        _ members: RedisKind.MemberRule,
         in keys: [[UInt8]],
         isNamed: Bool,
         rule: Int

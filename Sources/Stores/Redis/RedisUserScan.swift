@@ -9,7 +9,7 @@ struct RedisUserScan {
     /// Looks at every name that a rule may be for.
     mutating func run() async throws(RedisError) {
         try await lookAtKeys()
-        for members in sweep.plan.members {
+        for members in sweep.settings.members {
             var holders = RedisHolders(NameGlob(members.key), for: sweep)
             while let keys = try await holders.next() {
                 for (key, type) in keys {
@@ -22,7 +22,7 @@ struct RedisUserScan {
 
     /// Goes through all keys once, for every rule.
     private mutating func lookAtKeys() async throws(RedisError) {
-        let patterns = sweep.plan.keys
+        let patterns = sweep.settings.keys
         guard !patterns.isEmpty else { return }
         let prefix = NameGlob.commonPrefix(patterns.map(\.anyUser))
         var cursor = RedisCursor(

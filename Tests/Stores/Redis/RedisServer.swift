@@ -144,29 +144,35 @@ struct RedisFixture {
         get throws { try server.cli(database: database, "KEYS", "*").sorted() }
     }
 
-    var socket: RedisStorePlan.Address { .socket("\(server.folder)/redis.sock") }
+    var socket: RedisKind.Address { .socket("\(server.folder)/redis.sock") }
 
-    func plan(
+    func settings(
         _ keys: [String],
         _ members: [(String, String)] = [],
-        at address: RedisStorePlan.Address? = nil
-    ) throws -> RedisStorePlan {
-        var plan = RedisStorePlan(name: StoreName("cache"), address: address ?? socket)
-        plan.database = database
-        plan.timeout = .seconds(120)
-        plan.keys = try keys.map { try UserPattern($0) }
-        plan.members = try members.map { key, member in
-            RedisStorePlan.MemberRule(key: key, member: try UserPattern(member))
-        }
-        return plan
+        at address: RedisKind.Address? = nil
+    ) throws -> RedisKind {
+        RedisKind(
+            address: address ?? socket,
+            database: database,
+            keys: try keys.map { try UserPattern($0) },
+            members: try members.map { key, member in
+                RedisKind.MemberRule(key: key, member: try UserPattern(member))
+            },
+            timeout: .seconds(120)
+        )
     }
 
     func store(
-        _ plan: RedisStorePlan,
+        _ settings: RedisKind,
+        password: String? = nil,
+        residualCopiesKept: Duration? = nil,
         rest: @escaping @Sendable (Duration) async throws -> Void = { _ in }
     ) -> RedisStore {
         RedisStore(
-            plan: plan,
+            name: StoreName("cache"),
+            settings: settings,
+            password: password.map { Secret($0) },
+            residualCopiesKept: residualCopiesKept,
             group: MultiThreadedEventLoopGroup.singleton,
             clock: .patient(rest: rest)
         )

@@ -26,7 +26,7 @@ struct RedisStoreTests {
         try fixture.set("likes:count", "other", "s:1")
         let before = try fixture.keys
         let store = fixture.store(
-            try fixture.plan(
+            try fixture.settings(
                 ["user:{user_id}", "s:{user_id}:*", "*:{user_id}", "gone:{user_id}"],
                 [("online", "{user_id}"), ("likes:*", "{user_id}"), ("board", "{user_id}/*")]
             )
@@ -84,7 +84,7 @@ struct RedisStoreTests {
         var cutCount = 0
         for step in 1...100 {
             let rests = Mutex(0)
-            let store = fixture.store(try fixture.plan(["s:{user_id}:*"])) { _ in
+            let store = fixture.store(try fixture.settings(["s:{user_id}:*"])) { _ in
                 let count = rests.withLock { count in
                     count += 1
                     return count
@@ -98,7 +98,7 @@ struct RedisStoreTests {
                 break
             }
             cutCount += 1
-            #expect(await fixture.store(try fixture.plan(["s:{user_id}:*"])).diagnose() == [])
+            #expect(await fixture.store(try fixture.settings(["s:{user_id}:*"])).diagnose() == [])
         }
         #expect(cutCount > 3)
         #expect(try fixture.server.cli(database: 2, "DBSIZE") == ["6000"])
@@ -110,31 +110,31 @@ struct RedisStoreTests {
         let fixture = try RedisFixture(database: 3)
         try fixture.set("user:ann")
         let port = Int(fixture.server.port)
-        func host(_ name: String, isPlain: Bool = false) -> RedisStorePlan.Address {
+        func host(_ name: String, isPlain: Bool = false) -> RedisKind.Address {
             .host(name, port: port, isPlain: isPlain)
         }
-        var plan = try fixture.plan(["user:{user_id}"], at: host("localhost"))
+        var settings = try fixture.settings(["user:{user_id}"], at: host("localhost"))
         let order = try Self.order("ann")
-        #expect(await fixture.store(plan).purge([order]) == [.failure(.unreachable)])
-        plan.caFile = "\(fixture.server.folder)/server.crt"
-        #expect(await fixture.store(plan).diagnose() == [])
-        var empty = plan
+        #expect(await fixture.store(settings).purge([order]) == [.failure(.unreachable)])
+        settings.caFile = "\(fixture.server.folder)/server.crt"
+        #expect(await fixture.store(settings).diagnose() == [])
+        var empty = settings
         empty.database = 14
         #expect(
             await fixture.store(empty).inspect(withOutages: true).advice
                 == ["database 14 has no keys; see whether it is the application's"]
         )
-        #expect(await fixture.store(plan).inspect(withOutages: true).advice == [])
-        let other = try fixture.plan(["user:{user_id}"], at: host("127.0.0.1"))
+        #expect(await fixture.store(settings).inspect(withOutages: true).advice == [])
+        let other = try fixture.settings(["user:{user_id}"], at: host("127.0.0.1"))
         #expect(await fixture.store(other).purge([order]) == [.failure(.unreachable)])
-        let plain = try fixture.plan(["user:{user_id}"], at: host("localhost", isPlain: true))
+        let plain = try fixture.settings(["user:{user_id}"], at: host("localhost", isPlain: true))
         #expect(await fixture.store(plain).purge([order]) == [.failure(.unreachable)])
         #expect(await fixture.store(plain).startupProblems() == [])
         #expect(await fixture.store(plain).diagnose().count == 1)
         #expect(try fixture.keys == ["user:ann"])
-        #expect(await fixture.store(plan).purge([order])[0].rowCounts == [1])
-        plan.caFile = "/nonexistent"
-        #expect(await fixture.store(plan).purge([order]) == [.failure(.misconfigured)])
+        #expect(await fixture.store(settings).purge([order])[0].rowCounts == [1])
+        settings.caFile = "/nonexistent"
+        #expect(await fixture.store(settings).purge([order]) == [.failure(.misconfigured)])
     }
 
     @Test(
@@ -155,21 +155,27 @@ struct RedisStoreTests {
             "+select",
             "+scan"
         )
-        var plan = try fixture.plan(["user:{user_id}"])
-        plan.username = "eraser"
-        plan.password = Secret("canary-pass-7c1e")
-        #expect(await fixture.store(plan).diagnose() == [])
+        var settings = try fixture.settings(["user:{user_id}"])
+        settings.username = "eraser"
+        let password = "canary-pass-7c1e"
+        #expect(await fixture.store(settings, password: password).diagnose() == [])
         try fixture.set("user:ann")
         let order = try Self.order("ann")
-        #expect(await fixture.store(plan).purge([order])[0].rowCounts == [1])
-        plan.keys.append(try UserPattern("other:{user_id}"))
-        let problems = await fixture.store(plan).startupProblems()
+        #expect(
+            await fixture.store(settings, password: password).purge([order])[0].rowCounts == [1]
+        )
+        settings.keys.append(try UserPattern("other:{user_id}"))
+        let problems = await fixture.store(settings, password: password).startupProblems()
         #expect(problems.count == 2)
         #expect(problems.allSatisfy { $0.contains("'other:{user_id}'") })
-        #expect(await fixture.store(plan).purge([order]) == [.failure(.misconfigured)])
-        plan.password = Secret("wrong")
-        #expect(await fixture.store(plan).purge([order]) == [.failure(.misconfigured)])
-        #expect(await fixture.store(plan).startupProblems().count == 1)
+        #expect(
+            await fixture.store(settings, password: password).purge([order]) == [
+                .failure(.misconfigured)
+            ]
+        )
+        let refused = fixture.store(settings, password: "wrong")
+        #expect(await refused.purge([order]) == [.failure(.misconfigured)])
+        #expect(await refused.startupProblems().count == 1)
     }
 
     @Test(
@@ -179,7 +185,7 @@ struct RedisStoreTests {
     )
     func clusters(kind: RedisProgram, database: Int) async throws {
         let fixture = RedisFixture(server: try kind.node, database: database)
-        let store = fixture.store(try fixture.plan(["s:{user_id}:*"]))
+        let store = fixture.store(try fixture.settings(["s:{user_id}:*"]))
         let problems = await store.startupProblems()
         #expect(problems.count == 1 && problems[0].contains("is part of a cluster"), "\(problems)")
         let order = try Self.order("ann")
@@ -195,7 +201,7 @@ struct RedisStoreTests {
     func separators() async throws {
         let fixture = try RedisFixture(database: 5)
         try fixture.set("s:a:1", "s:a:b:1")
-        let store = fixture.store(try fixture.plan(["s:{user_id}:*"]))
+        let store = fixture.store(try fixture.settings(["s:{user_id}:*"]))
         let answers = await store.purge([try Self.order("a:b"), try Self.order("zoe")])
         #expect(answers[0] == .failure(.unusable))
         #expect(answers[1].rowCounts == [0])
@@ -209,16 +215,16 @@ struct RedisStoreTests {
     func oddServers(kind: RedisProgram) async throws {
         let fixture = try RedisFixture(database: 6, of: kind)
         try fixture.set("online")
-        var plan = try fixture.plan([], [("online", "{user_id}")])
+        var settings = try fixture.settings([], [("online", "{user_id}")])
         let order = try Self.order("ann")
-        #expect(await fixture.store(plan).purge([order]) == [.failure(.unusable)])
-        #expect(await fixture.store(plan).startupProblems().count == 1)
+        #expect(await fixture.store(settings).purge([order]) == [.failure(.unusable)])
+        #expect(await fixture.store(settings).startupProblems().count == 1)
         let path = "\(fixture.server.folder)/silent.sock"
         let silent = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .bind(unixDomainSocketPath: path).get()
-        plan = try fixture.plan([], [("online", "{user_id}")], at: .socket(path))
-        plan.timeout = .milliseconds(100)
-        #expect(await fixture.store(plan).verify([order]) == [.failure(.unreachable)])
+        settings = try fixture.settings([], [("online", "{user_id}")], at: .socket(path))
+        settings.timeout = .milliseconds(100)
+        #expect(await fixture.store(settings).verify([order]) == [.failure(.unreachable)])
         try await silent.close()
     }
 
@@ -226,7 +232,7 @@ struct RedisStoreTests {
     func coverage() async throws {
         let fixture = try RedisFixture(database: 7)
         try fixture.set("user:1", "cart:1", "cart:2", "version")
-        let found = await fixture.store(try fixture.plan(["user:{user_id}"])).coverage()
+        let found = await fixture.store(try fixture.settings(["user:{user_id}"])).coverage()
         guard case .findings(let findings) = found else { return #expect(found == .findings([])) }
         #expect(findings.filter { !$0.isCovered }.map(\.name) == ["cart:*", "version"])
         #expect(findings.filter(\.isCovered).map(\.name) == ["user:{user_id}"])
@@ -236,8 +242,8 @@ struct RedisStoreTests {
     func coverageOfUsers() async throws {
         let fixture = try RedisFixture(database: 10)
         try fixture.set("user:ann", "s:bob:1", "ann", "ann:x", "old-bob:1", "anna:1", "cart:1")
-        let plan = try fixture.plan(["user:{user_id}", "s:{user_id}:*"])
-        let found = await fixture.store(plan).coverage()
+        let settings = try fixture.settings(["user:{user_id}", "s:{user_id}:*"])
+        let found = await fixture.store(settings).coverage()
         guard case .findings(let findings) = found else { return #expect(found == .findings([])) }
         let reason = "of 7 keys looked at, no rule fits them"
         #expect(
@@ -253,8 +259,8 @@ struct RedisStoreTests {
         try fixture.set("cart:1")
         let fill = "for i = 1, 50000 do redis.call('SET', 'user:' .. i, 'x') end"
         _ = try fixture.server.cli(database: 9, "EVAL", fill, "0")
-        let plan = try fixture.plan(["user:{user_id}"])
-        let found = await fixture.store(plan).coverage()
+        let settings = try fixture.settings(["user:{user_id}"])
+        let found = await fixture.store(settings).coverage()
         guard case .findings(let findings) = found else { return #expect(found == .findings([])) }
         #expect(findings.filter { !$0.isCovered }.map(\.name) == ["cart:*"])
         #expect(findings.filter(\.isCovered).map(\.name) == ["user:{user_id}"])
@@ -283,9 +289,9 @@ struct RedisStoreTests {
             redis.call('SADD', 'c:' .. k, u) end end
             """
         try fixture.server.cli(database: 11, "EVAL", fill, "0")
-        let one = fixture.store(try fixture.plan(["a:{user_id}:*"]))
+        let one = fixture.store(try fixture.settings(["a:{user_id}:*"]))
         let many = fixture.store(
-            try fixture.plan(["a:{user_id}:*", "b:*:{user_id}"], [("c:*", "{user_id}")])
+            try fixture.settings(["a:{user_id}:*", "b:*:{user_id}"], [("c:*", "{user_id}")])
         )
         _ = try Self.scanCount(fixture.server)
         #expect(await one.purge([try Self.order("1")])[0].rowCounts == [3])
@@ -313,7 +319,8 @@ struct RedisStoreTests {
         try fixture.server.cli(database: 12, "EVAL", fill, "0")
         let uptime = Mutex(Duration.zero)
         let store = RedisStore(
-            plan: try fixture.plan(["user:{user_id}"]),
+            name: StoreName("cache"),
+            settings: try fixture.settings(["user:{user_id}"]),
             group: MultiThreadedEventLoopGroup.singleton,
             clock: StoreClock(
                 wall: { present },
@@ -338,11 +345,13 @@ struct RedisStoreTests {
     @Test("an append-only file is named on the receipt", arguments: [nil, Duration.seconds(3600)])
     func residualCopies(kept: Duration?) async throws {
         let fixture = try RedisFixture(database: 8)
-        var plan = try fixture.plan(["user:{user_id}"])
-        plan.residualCopiesKept = kept
+        let store = fixture.store(
+            try fixture.settings(["user:{user_id}"]),
+            residualCopiesKept: kept
+        )
         let order = try Self.order("ann")
         try fixture.server.cli("CONFIG", "SET", "appendonly", "yes")
-        let answer = await fixture.store(plan).purge([order])[0]
+        let answer = await store.purge([order])[0]
         try fixture.server.cli("CONFIG", "SET", "appendonly", "no")
         guard case .done(let counts) = answer else { return #expect(answer == .failure(.lost)) }
         #expect(

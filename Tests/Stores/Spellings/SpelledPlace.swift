@@ -57,7 +57,7 @@ final class RedisSpelled: SpelledStore {
 
     init(_ kind: RedisProgram) throws {
         fixture = try RedisFixture(database: 14, of: kind)
-        store = fixture.store(try fixture.plan(Self.keys, Self.members))
+        store = fixture.store(try fixture.settings(Self.keys, Self.members))
     }
 
     func fill(_ ids: [Int: String]) throws {
