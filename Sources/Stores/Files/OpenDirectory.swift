@@ -209,3 +209,82 @@ extension OpenDirectory.Failure {
 
     var onTheWay: Self { Self(errorNumber: errorNumber, isOnTheWay: true) }
 }
+
+/// The name of an entry as the kernel has it: bytes, not always UTF-8, with a final NUL.
+struct FileName: Hashable {
+    let bytes: [CChar]
+
+    init(_ name: String) { bytes = Array(name.utf8CString) }
+
+    /// Copies a name that ends with a NUL.
+    init(copying name: UnsafePointer<CChar>) {
+        var bytes: [CChar] = []
+        var index = 0
+        while unsafe name[index] != 0 {
+            bytes.append(unsafe name[index])
+            index += 1
+        }
+        self.bytes = bytes + [0]
+    }
+
+    /// The text, when it is one.
+    var text: String? {
+        String(validating: bytes.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Whether it is none, but leads through a folder.
+    var isPath: Bool { bytes.contains(0x2f) }
+
+    /// `.` or `..`, which every folder has.
+    var isSelfOrParent: Bool { bytes == [0x2e, 0] || bytes == [0x2e, 0x2e, 0] }
+
+    /// Several names as one path, for one call.
+    static func path(_ names: some Collection<FileName>) -> FileName {
+        FileName(bytes: Array(names.map { $0.bytes.dropLast() }.joined(separator: [0x2f])) + [0])
+    }
+
+    private init(bytes: [CChar]) { self.bytes = bytes }
+}
+
+/// Reads an open folder by the C library (readdir(3)), from its beginning or from a place.
+///
+/// Closed with the last reference. Who changes the folder meanwhile may be seen or not.
+@safe final class FolderReader {
+    /// An entry, `.` and `..` left out.
+    struct Entry {
+        let name: FileName
+        /// Itself, not what a link leads to; `nil` on a file system that does not tell.
+        let isDirectory: Bool?
+        /// Where reading goes on behind it.
+        let nextPlace: Int
+    }
+
+    private let stream: OpaquePointer
+
+    /// Takes the stream over.
+    init(stream: OpaquePointer) { unsafe self.stream = stream }
+
+    deinit { unsafe closedir(stream) }
+
+    /// Goes on behind an entry that was read before, also by another reader of the same folder.
+    func go(to place: Int) { unsafe seekdir(stream, place) }
+
+    /// - Returns: `nil` at the end.
+    /// - Throws: ``OpenDirectory/Failure``: a failure is no end.
+    func next() throws(OpenDirectory.Failure) -> Entry? {
+        while true {
+            var entry = unsafe clinux_directory_entry()
+            let answer = unsafe clinux_next_entry(stream, &entry)
+            guard answer >= 0 else { throw OpenDirectory.Failure(errorNumber: -answer) }
+            guard answer > 0 else { return nil }
+            let name = unsafe FileName(copying: entry.name)
+            guard !name.isSelfOrParent else { continue }
+            let type = Int(unsafe entry.type)
+            return Entry(
+                name: name,
+                isDirectory: type == DT_UNKNOWN ? nil : type == DT_DIR,
+                nextPlace: Int(unsafe entry.next_place)
+            )
+        }
+    }
+}

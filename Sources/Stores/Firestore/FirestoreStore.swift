@@ -98,3 +98,108 @@ package struct FirestoreStore: SweepingStore, GoogleStore, UserListing, Coverage
         )
     }
 }
+
+extension FirestoreStore {
+    /// Goes through the documents (or collections) that are named after users, those that are not
+    /// there but have something below them among them, and through the fields that name users.
+    package func users(
+        where isWanted: @escaping @Sendable (UserID) -> Bool
+    ) async -> UsersAnswer {
+        var fields: [(FieldQuery, FieldPath)] = []
+        for query in queries {
+            guard let path = FieldPath(query.field) else {
+                let reason = "is no path of \(FieldPath.namesMax) names or fewer"
+                return .unknown("the field of '\(query)' \(reason), so it cannot be read back")
+            }
+            fields.append((query, path))
+        }
+        var found: Set<UserID> = []
+        do throws(CallFailure) {
+            for path in documents { found.formUnion(try await users(of: path, isWanted)) }
+            for (query, path) in fields {
+                try await PageWalk(clock: clock).pages { last throws(CallFailure) in
+                    let texts = try await database.owners(query, at: path, after: last ?? "")
+                    found.formUnion(texts.compactMap { UserID($0) }.filter(isWanted))
+                    return texts.last
+                }
+            }
+            return .found(Array(found))
+        } catch {
+            return .failure(error.failure)
+        }
+    }
+
+    private func users(
+        of path: UserPath,
+        _ isWanted: (UserID) -> Bool
+    ) async throws(CallFailure) -> Set<UserID> {
+        guard !path.root.count.isMultiple(of: 2) else {
+            let names = try await database.collections(of: path.root)
+            return Set(names.compactMap(path.user).filter(isWanted))
+        }
+        var found: Set<UserID> = []
+        try await PageWalk(clock: clock).pages { token throws(CallFailure) in
+            let page = try await database.documents(in: path.root, from: token)
+            let names = page.documents.compactMap(\.path.last)
+            found.formUnion(names.compactMap(path.user).filter(isWanted))
+            return page.next
+        }
+        return found
+    }
+}
+
+/// Tries what a purge does on documents that nobody has.
+struct FirestoreDiagnosis {
+    let store: FirestoreStore
+
+    private var database: FirestoreDatabase { store.database }
+
+    /// One sentence per problem.
+    func problems(withOutages: Bool) async -> [String] {
+        let nobody = UserID.nobody()
+        var problems: [String] = []
+        do throws(CallFailure) {
+            _ = try await database.collections(of: [])
+            for path in store.documents {
+                guard let names = path.names(of: nobody) else { continue }
+                problems += try await self.problems(of: path, names)
+            }
+            for query in store.queries {
+                if try await CallFailure.isRefused({ () throws(CallFailure) in
+                    _ = try await database.matches(query, nobody, by: .equal, after: nil)
+                    _ = try await database.matches(query, nobody, by: .within, after: nil)
+                    _ = try await database.count(query, nobody)
+                }) {
+                    problems.append(
+                        "the query '\(query)' is refused: a query of any collection needs an index"
+                            + " of the field for collection groups"
+                    )
+                }
+            }
+        } catch {
+            let place = "the database '\(database.id)' of project '\(database.project)'"
+            return error.findings(at: place, withOutages: withOutages)
+        }
+        return problems
+    }
+
+    private func problems(
+        of path: UserPath,
+        _ names: [String]
+    ) async throws(CallFailure) -> [String] {
+        var problems: [String] = []
+        if try await CallFailure.isRefused({ () throws(CallFailure) in
+            _ = try await database.document(at: names)
+            _ = try await database.descendants(of: names, after: nil)
+            _ = try await database.collections(of: names)
+        }) {
+            problems.append("reading '\(path)' and below is refused (roles/datastore.user)")
+        }
+        if try await CallFailure.isRefused({ () throws(CallFailure) in
+            _ = try await database.delete([database.absentDocument(names)])
+        }) {
+            problems.append("deleting '\(path)' is refused (roles/datastore.user)")
+        }
+        return problems
+    }
+}

@@ -1,3 +1,6 @@
+import Lifecycle
+import Synchronization
+
 /// Works on the orders of one call a few at a time, for stores that take one user, or one object,
 /// per request.
 enum OrderPool {
@@ -21,5 +24,17 @@ enum OrderPool {
             for await (index, answer) in group { answers[index] = answer }
             return answers.compactMap(\.self)
         }
+    }
+}
+
+/// The first failure that every further call of a store would meet: the rest is not asked.
+final class Halt: Sendable {
+    private let state = Mutex<EffectFailure?>(nil)
+
+    var failure: EffectFailure? { state.withLock { $0 } }
+
+    func note(_ failure: EffectFailure) {
+        guard failure.isOfAll else { return }
+        state.withLock { $0 = $0 ?? failure }
     }
 }

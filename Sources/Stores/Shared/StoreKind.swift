@@ -136,3 +136,9 @@ extension TextRule {
         "1 to 1024 bytes with {user_id} once and no control characters"
     ) { $0.utf8.count <= 1024 && isPrintable($0) && namesUserOnce($0) }
 }
+
+/// A store that keeps files open between calls.
+package protocol FileHolding: PurgeStore {
+    /// Closes the files that no call is using; the next call opens them again.
+    func closeIdleFiles() async
+}

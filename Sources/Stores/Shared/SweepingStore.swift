@@ -95,3 +95,57 @@ extension SweepingStore {
         return answers
     }
 }
+
+/// What a sweep found of one user by one rule.
+struct SweepCounter {
+    var count = 0
+    /// Newer than the cutoff.
+    var newerCount = 0
+    /// Of the count, those without a date where others have one.
+    var undatedCount = 0
+    /// Something is dated later than any date can be.
+    var isAhead = false
+    /// Counting stopped at a bound.
+    var isCut = false
+
+    /// The line of the receipt.
+    func entry(_ rule: String, _ action: PlanItem.Action = .delete) -> PurgeCounts.Entry {
+        .init(name: rule, action: .rule(action), rowCount: count, newerCount: newerCount)
+    }
+}
+
+/// What a verification found of one user in a store that dates its objects itself.
+struct Leftover: Sendable {
+    /// What the purge should have taken.
+    var count = 0
+    /// Something is dated later than now, so the clock is behind that of the store.
+    var isAhead = false
+    /// The first place of such a thing, without the user's id.
+    private(set) var place: String?
+
+    /// Adds what was found at a place, as the configuration names it.
+    mutating func add(_ found: Leftover, at place: String) {
+        count += found.count
+        if found.isAhead, !isAhead { (isAhead, self.place) = (true, place) }
+    }
+
+    var answer: VerifyAnswer {
+        guard count == 0 else { return .remaining(count) }
+        return isAhead ? .failure(.blocked(Obstacle(.future, at: place))) : .clean
+    }
+}
+
+extension PlanItem {
+    /// What a deletion will do, from a line that its receipt would have: delete, or pass over.
+    init(deletion entry: PurgeCounts.Entry, hasNoTimestamps: Bool = false) {
+        let reason = entry.passedOverReason
+        self.init(
+            name: entry.name,
+            action: reason == nil ? .delete : .keep,
+            reason: reason,
+            count: entry.rowCount,
+            newerCount: entry.newerCount,
+            hasNoTimestamps: hasNoTimestamps
+        )
+    }
+}
