@@ -94,3 +94,27 @@ extension QueueDialect {
             .map { ($0.0, JSONValue.array($0.1).compactText) }
     }
 }
+
+/// One session at the server of a queue, which belongs to one thread at a time.
+protocol QueueSession: SQLSession, SendableMetatype {
+    associatedtype Queue: QueueDialect
+
+    /// Runs a statement with parameters as text and answers its rows as text.
+    func texts(_ sql: String, _ values: [String?]) throws(SQLError) -> [[String?]]
+
+    /// Waits for an update of the server.
+    ///
+    /// - Returns: `false` when none came in time.
+    func awaitNotification(within time: Duration) throws(SQLError) -> Bool
+}
+
+/// Bounds of a queue's statements, each with its reason.
+enum QueueServerLimits {
+    /// The schema allows less than 40 KiB.
+    static let rowBytes = 65_536
+    /// Bytes of one page, so that hostile rows do not fill the memory.
+    static let pageBytes = 4 << 20
+    /// The tables that we know.
+    static let version = 1
+    static let idLength = 1...64
+}
