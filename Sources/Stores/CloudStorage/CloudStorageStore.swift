@@ -28,9 +28,8 @@ package struct CloudStorageStore: ObjectStore, GoogleStore {
 
     /// Whether the bucket is there and permits what a purge needs.
     package func inspect(withOutages: Bool) async -> StoreFindings {
-        let diagnosis = CloudStorageDiagnosis(templates: templates, bucket: bucket)
-        var problems = await diagnosis.problems(withOutages: withOutages)
-        if withOutages { problems += await diagnosis.gaps() }
+        var problems = await problems(withOutages: withOutages)
+        if withOutages { problems += await gaps() }
         return StoreFindings(problems: problems)
     }
 
@@ -62,13 +61,9 @@ package struct CloudStorageStore: ObjectStore, GoogleStore {
     }
 }
 
-/// Tries what a purge does on objects that nobody has.
-struct CloudStorageDiagnosis {
-    let templates: [KeyTemplate]
-    let bucket: CloudBucket
-
-    /// One sentence per problem.
-    func problems(withOutages: Bool) async -> [String] {
+extension CloudStorageStore {
+    /// Tries what a purge does on objects that nobody has; one sentence per problem.
+    private func problems(withOutages: Bool) async -> [String] {
         let nobody = UserID.nobody()
         let place = "the bucket '\(bucket.name)'"
         var problems: [String] = []
@@ -91,7 +86,7 @@ struct CloudStorageDiagnosis {
     }
 
     /// What keeps receipts from being exact, and no purge from being made.
-    func gaps() async -> [String] {
+    private func gaps() async -> [String] {
         do throws(CallFailure) {
             _ = try await bucket.softDeletion()
             return []

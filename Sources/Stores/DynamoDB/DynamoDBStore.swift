@@ -40,22 +40,12 @@ package struct DynamoDBStore: SweepingStore, UserListing, CoverageSearching {
     }
 
     func sweep(_ order: PurgeOrder) throws(CallFailure) -> DynamoDBSweep {
-        DynamoDBSweep(
-            places: settings.rules,
-            user: order.user,
-            cutoff: order.cutoff,
-            datesUpTo: order.datesUpTo,
-            database: database,
-            catalog: catalog,
-            walk: PageWalk(clock: clock),
-            settings: settings
-        )
+        DynamoDBSweep(store: self, order: order)
     }
 
     /// Whether the tables and indexes are there, fit the rules, and permit what a purge needs.
     package func inspect(withOutages: Bool) async -> StoreFindings {
-        let diagnosis = DynamoDBDiagnosis(settings: settings, client: client, database: database)
-        return StoreFindings(problems: await diagnosis.problems(withOutages: withOutages))
+        StoreFindings(problems: await problems(withOutages: withOutages))
     }
 
     package func shutdown() async { await client.shutdown() }
@@ -67,7 +57,7 @@ package struct DynamoDBStore: SweepingStore, UserListing, CoverageSearching {
             for rule in settings.rules {
                 let table = try await catalog.table(settings.tablePrefix + rule.table)
                 guard table.problem(of: rule) == nil else { throw CallFailure(.misconfigured) }
-                try await PageWalk(clock: clock).pages { position throws(CallFailure) in
+                try await walk.pages { position throws(CallFailure) in
                     let page = try await database.values(of: rule, in: table, from: position)
                     let texts = page.values.compactMap { $0["S"]?.string ?? $0["N"]?.string }
                     found.formUnion(texts.compactMap(rule.user).filter(isWanted))
@@ -100,7 +90,7 @@ package struct DynamoDBStore: SweepingStore, UserListing, CoverageSearching {
     private func tables() async throws(CallFailure) -> [String] {
         var names: [String] = []
         var pageCount = 0
-        try await PageWalk(clock: clock).pages { (last: String?) throws(CallFailure) in
+        try await walk.pages { (last: String?) throws(CallFailure) in
             let page = try await database.tables(after: last)
             names += page.names
             pageCount += 1

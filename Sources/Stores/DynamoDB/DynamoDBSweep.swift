@@ -1,4 +1,5 @@
 import Encoding
+import Engine
 import Lifecycle
 
 /// Goes through the items of one user: removes or releases them, or counts what is left.
@@ -14,15 +15,13 @@ struct DynamoDBSweep: UserSweep {
         case settled
     }
 
-    let places: [ItemRule]
-    let user: UserID
-    let cutoff: WallTime
-    /// Later dates are wrong; `nil` for those later than now.
-    let datesUpTo: WallTime?
-    let database: DynamoDBDatabase
-    let catalog: DynamoDBCatalog
-    let walk: PageWalk
-    let settings: DynamoDBKind
+    let store: DynamoDBStore
+    let order: PurgeOrder
+
+    var places: [ItemRule] { settings.rules }
+    private var settings: DynamoDBKind { store.settings }
+    private var database: DynamoDBDatabase { store.database }
+    private var walk: PageWalk { store.walk }
 
     // MARK: Removal
 
@@ -154,9 +153,11 @@ struct DynamoDBSweep: UserSweep {
     // MARK: Judging
 
     private func search(_ rule: ItemRule) async throws(CallFailure) -> Search {
-        let table = try await catalog.table(settings.tablePrefix + rule.table)
+        let table = try await store.catalog.table(settings.tablePrefix + rule.table)
         guard table.problem(of: rule) == nil else { throw CallFailure(.misconfigured) }
-        guard let value = table.value(of: user, by: rule) else { throw CallFailure(.unusable) }
+        guard let value = table.value(of: order.user, by: rule) else {
+            throw CallFailure(.unusable)
+        }
         let date = settings.datedBy[rule.table].map { [$0.attribute] } ?? []
         return Search(
             rule: rule,
@@ -185,8 +186,8 @@ struct DynamoDBSweep: UserSweep {
                 .blocked(Obstacle(.future, at: rule.description, name: column.attribute))
             )
         case .at(let time):
-            guard time > cutoff else { return .due(isUndated: false) }
-            return .newer(isAhead: time > datesUpTo ?? walk.clock.wall())
+            guard time > order.cutoff else { return .due(isUndated: false) }
+            return .newer(isAhead: time > order.datesUpTo ?? walk.clock.wall())
         }
     }
 
@@ -198,7 +199,7 @@ struct DynamoDBSweep: UserSweep {
     /// Waits until a late index has what was written before the request.
     private func settle(_ search: Search) async throws(CallFailure) {
         guard search.isLate else { return }
-        let wait = (cutoff + DynamoDBLimits.indexDelay).since(walk.clock.wall())
+        let wait = (order.cutoff + DynamoDBLimits.indexDelay).since(walk.clock.wall())
         guard wait > .zero else { return }
         try await walk.rest(min(wait, DynamoDBLimits.indexDelay))
     }

@@ -38,20 +38,14 @@ package struct FirestoreStore: SweepingStore, GoogleStore, UserListing, Coverage
         let owned = try UserPath.owned(documents, by: order.user)
         return FirestoreSweep(
             places: owned.map { .document($0.path, $0.names) } + queries.map { .query($0) },
-            user: order.user,
-            cutoff: order.cutoff,
-            database: database,
-            walk: PageWalk(clock: clock),
-            ramp: ramp,
-            includesSubcollections: includesSubcollections,
-            batchSize: batchSize
+            store: self,
+            order: order
         )
     }
 
     /// Whether the database is there and permits what a purge needs.
     package func inspect(withOutages: Bool) async -> StoreFindings {
-        let diagnosis = FirestoreDiagnosis(store: self)
-        return StoreFindings(problems: await diagnosis.problems(withOutages: withOutages))
+        StoreFindings(problems: await problems(withOutages: withOutages))
     }
 
     /// How long earlier versions can be read; the longest when the account may not ask.
@@ -117,7 +111,7 @@ extension FirestoreStore {
         do throws(CallFailure) {
             for path in documents { found.formUnion(try await users(of: path, isWanted)) }
             for (query, path) in fields {
-                try await PageWalk(clock: clock).pages { last throws(CallFailure) in
+                try await walk.pages { last throws(CallFailure) in
                     let texts = try await database.owners(query, at: path, after: last ?? "")
                     found.formUnion(texts.compactMap { UserID($0) }.filter(isWanted))
                     return texts.last
@@ -138,7 +132,7 @@ extension FirestoreStore {
             return Set(names.compactMap(path.user).filter(isWanted))
         }
         var found: Set<UserID> = []
-        try await PageWalk(clock: clock).pages { token throws(CallFailure) in
+        try await walk.pages { token throws(CallFailure) in
             let page = try await database.documents(in: path.root, from: token)
             let names = page.documents.compactMap(\.path.last)
             found.formUnion(names.compactMap(path.user).filter(isWanted))
@@ -148,23 +142,18 @@ extension FirestoreStore {
     }
 }
 
-/// Tries what a purge does on documents that nobody has.
-struct FirestoreDiagnosis {
-    let store: FirestoreStore
-
-    private var database: FirestoreDatabase { store.database }
-
-    /// One sentence per problem.
-    func problems(withOutages: Bool) async -> [String] {
+extension FirestoreStore {
+    /// Tries what a purge does on documents that nobody has; one sentence per problem.
+    private func problems(withOutages: Bool) async -> [String] {
         let nobody = UserID.nobody()
         var problems: [String] = []
         do throws(CallFailure) {
             _ = try await database.collections(of: [])
-            for path in store.documents {
+            for path in documents {
                 guard let names = path.names(of: nobody) else { continue }
                 problems += try await self.problems(of: path, names)
             }
-            for query in store.queries {
+            for query in queries {
                 if try await CallFailure.isRefused({ () throws(CallFailure) in
                     _ = try await database.matches(query, nobody, by: .equal, after: nil)
                     _ = try await database.matches(query, nobody, by: .within, after: nil)

@@ -1,3 +1,4 @@
+import Engine
 import Lifecycle
 import Synchronization
 
@@ -22,13 +23,11 @@ struct FirestoreSweep: UserSweep {
     static let retriesMax = 6
 
     let places: [Place]
-    let user: UserID
-    let cutoff: WallTime
-    let database: FirestoreDatabase
-    let walk: PageWalk
-    let ramp: WriteRamp
-    let includesSubcollections: Bool
-    let batchSize: Int
+    let store: FirestoreStore
+    let order: PurgeOrder
+
+    private var database: FirestoreDatabase { store.database }
+    private var walk: PageWalk { store.walk }
 
     // MARK: Removal
 
@@ -48,8 +47,8 @@ struct FirestoreSweep: UserSweep {
             // Once a document is gone, nothing leads to what it had below.
             var below = SweepCounter()
             try await removePages(&counter) { after throws(CallFailure) in
-                let page = try await database.matches(query, user, by: .equal, after: after)
-                for document in page where includesSubcollections && isDue(document) {
+                let page = try await database.matches(query, order.user, by: .equal, after: after)
+                for document in page where store.includesSubcollections && isDue(document) {
                     try await removeDescendants(of: document.path, &below)
                 }
                 return page
@@ -103,8 +102,8 @@ struct FirestoreSweep: UserSweep {
         var gone: Set<Document> = []
         var rest = documents[...]
         while !rest.isEmpty {
-            var open = Array(rest.prefix(batchSize))
-            rest = rest.dropFirst(batchSize)
+            var open = Array(rest.prefix(store.batchSize))
+            rest = rest.dropFirst(store.batchSize)
             var tries = 0
             while !open.isEmpty {
                 guard tries <= Self.retriesMax else {
@@ -114,7 +113,7 @@ struct FirestoreSweep: UserSweep {
                     try await walk.rest(RetryPolicy.changedDocument.delay(failures: tries))
                 }
                 tries += 1
-                try await walk.rest(ramp.reserve(open.count, at: walk.clock.uptime()))
+                try await walk.rest(store.ramp.reserve(open.count, at: walk.clock.uptime()))
                 let outcomes = try await database.delete(open)
                 let results = zip(open, outcomes)
                 gone.formUnion(results.filter { $0.1 == .gone }.map(\.0))
@@ -135,8 +134,8 @@ struct FirestoreSweep: UserSweep {
         case .query(let query):
             var below = SweepCounter()
             try await countPages(&counter) { after throws(CallFailure) in
-                let page = try await database.matches(query, user, by: .equal, after: after)
-                for document in page where includesSubcollections && isDue(document) {
+                let page = try await database.matches(query, order.user, by: .equal, after: after)
+                for document in page where store.includesSubcollections && isDue(document) {
                     try await countDescendants(of: document.path, &below)
                 }
                 return page
@@ -218,10 +217,10 @@ struct FirestoreSweep: UserSweep {
 
     /// Asks by another operator, and for the server's own count.
     private func remaining(_ query: FieldQuery) async throws(CallFailure) -> Leftover {
-        let total = try await database.count(query, user)
+        let total = try await database.count(query, order.user)
         var counter = SweepCounter()
         try await countPages(&counter, isBounded: true) { after throws(CallFailure) in
-            try await database.matches(query, user, by: .within, after: after)
+            try await database.matches(query, order.user, by: .within, after: after)
         }
         // Listed by the count and by no page: left. A listing that was cut says nothing of them.
         let unlisted = counter.isCut ? 0 : total - counter.count - counter.newerCount
@@ -229,7 +228,7 @@ struct FirestoreSweep: UserSweep {
     }
 
     private func isDue(_ document: Document) -> Bool {
-        document.createdAt.map { $0 <= cutoff } ?? false
+        document.createdAt.map { $0 <= order.cutoff } ?? false
     }
 
     private func note(_ document: Document, _ counter: inout SweepCounter) {

@@ -10,7 +10,6 @@ where Sweep == ObjectSweep<Bucket> {
 
     var bucket: Bucket { get }
     var templates: [KeyTemplate] { get }
-    var clock: StoreClock { get }
 }
 
 extension ObjectStore {
@@ -22,7 +21,6 @@ extension ObjectStore {
         guard places.count == templates.count, places.allSatisfy({ bucket.accepts($0.own) }) else {
             throw CallFailure(.unusable)
         }
-        let walk = PageWalk(clock: clock)
         return ObjectSweep(bucket: bucket, places: places, walk: walk, cutoff: order.cutoff)
     }
 
@@ -31,7 +29,7 @@ extension ObjectStore {
         var found: Set<UserID> = []
         do throws(CallFailure) {
             for template in templates {
-                try await PageWalk(clock: clock).pages { position throws(CallFailure) in
+                try await walk.pages { position throws(CallFailure) in
                     let page = try await bucket.names(
                         template.root,
                         delimiter: template.delimiter,
@@ -62,7 +60,7 @@ extension ObjectStore {
     private func level(at folder: String) async throws(CallFailure) -> UnmappedTree.Level {
         var level = UnmappedTree.Level()
         var pageCount = 0
-        try await PageWalk(clock: clock).pages { position throws(CallFailure) in
+        try await walk.pages { position throws(CallFailure) in
             let page = try await bucket.names(folder, delimiter: "/", from: position)
             level.names += page.names.map { UnmappedNames.relative($0, to: folder) }
                 // An emulator of Cloud Storage also lists what is deeper.
@@ -79,7 +77,7 @@ extension ObjectStore {
         var unmapped: Set<String> = []
         for parent in UnmappedNames.parents(of: roots) {
             var passed: Set<String> = []
-            try await PageWalk(clock: clock).pages { position throws(CallFailure) in
+            try await walk.pages { position throws(CallFailure) in
                 let page = try await bucket.folders(in: parent, from: position)
                 let names = page.names + (page.hasObjects ? [parent + "*"] : [])
                 unmapped.formUnion(

@@ -27,10 +27,8 @@ package struct RealtimeDatabaseStore: SweepingStore, GoogleStore, UserListing,
         RealtimeSweep(
             places: try UserPath.owned(paths, by: order.user)
                 .map { RealtimeSweep.Place(path: $0.path, names: $0.names) },
-            tree: tree,
-            walk: PageWalk(clock: clock),
-            createdAtChild: createdAtChild,
-            cutoff: order.cutoff
+            store: self,
+            order: order
         )
     }
 

@@ -1,3 +1,4 @@
+import Engine
 import Lifecycle
 
 /// Removes what a database has of one user, piece by piece where it is a lot.
@@ -30,11 +31,12 @@ struct RealtimeSweep: UserSweep {
     static let depthMax = 32
 
     let places: [Place]
-    let tree: RealtimeTree
-    let walk: PageWalk
-    /// ``RealtimeDatabaseStore/createdAtChild``.
-    let createdAtChild: String?
-    let cutoff: WallTime
+    let store: RealtimeDatabaseStore
+    let order: PurgeOrder
+
+    private var tree: RealtimeTree { store.tree }
+    private var walk: PageWalk { store.walk }
+    private var createdAtChild: String? { store.createdAtChild }
 
     /// A path counts as one.
     func remove(_ place: Place) async throws(CallFailure) -> PurgeCounts {
@@ -85,7 +87,7 @@ struct RealtimeSweep: UserSweep {
         guard case .value(let number?) = try await tree.keys(at: path + [createdAtChild]),
             let time = Int64(exactly: number.rounded(.down))
         else { return .undated }
-        return WallTime(unixMilliseconds: time) > cutoff ? .newer : .older
+        return WallTime(unixMilliseconds: time) > order.cutoff ? .newer : .older
     }
 
     /// Deletes what is at a path.

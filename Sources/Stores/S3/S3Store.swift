@@ -14,20 +14,17 @@ package struct S3Store: ObjectStore {
 
     /// Whether the bucket is there and permits what a purge needs.
     package func inspect(withOutages: Bool) async -> StoreFindings {
-        let diagnosis = S3Diagnosis(templates: templates, bucket: bucket)
-        return StoreFindings(problems: await diagnosis.problems(withOutages: withOutages))
+        StoreFindings(problems: await problems(withOutages: withOutages))
     }
 
     package func shutdown() async { await bucket.client.shutdown() }
 }
 
-/// Tries everything that a purge does on keys that nobody has.
-struct S3Diagnosis {
-    let templates: [KeyTemplate]
-    let bucket: S3Bucket
-
-    /// One sentence per problem; what waiting mends is one only `withOutages`.
-    func problems(withOutages: Bool) async -> [String] {
+extension S3Store {
+    /// Tries everything that a purge does on keys that nobody has.
+    ///
+    /// - Returns: One sentence per problem; what waiting mends is one only `withOutages`.
+    private func problems(withOutages: Bool) async -> [String] {
         let nobody = UserID.nobody()
         var problems: [String] = []
         for template in templates {

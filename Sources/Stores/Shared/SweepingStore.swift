@@ -23,11 +23,15 @@ protocol UserSweep {
 protocol SweepingStore: PurgeStore {
     associatedtype Sweep: UserSweep
 
+    var clock: StoreClock { get }
+
     /// - Throws: ``CallFailure`` for an id whose data could not be told from another user's.
     func sweep(_ order: PurgeOrder) throws(CallFailure) -> Sweep
 }
 
 extension SweepingStore {
+    var walk: PageWalk { PageWalk(clock: clock) }
+
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         await swept(orders) { _ in [] }
     }

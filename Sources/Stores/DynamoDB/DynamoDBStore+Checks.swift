@@ -1,13 +1,10 @@
 import Encoding
 import Lifecycle
 
-/// Tries what a purge does, on items that nobody has.
-struct DynamoDBDiagnosis {
-    let settings: DynamoDBKind
-    let client: DynamoDBClient
-    let database: DynamoDBDatabase
-
-    /// One sentence per problem; what waiting mends is one only `withOutages`.
+extension DynamoDBStore {
+    /// Tries what a purge does, on items that nobody has.
+    ///
+    /// - Returns: One sentence per problem; what waiting mends is one only `withOutages`.
     func problems(withOutages: Bool) async -> [String] {
         var problems: [String] = []
         var refused: Set<String> = []
