@@ -156,3 +156,11 @@ package enum CredentialRejectReason: String, Error, Sendable, CaseIterable {
     case subjectMismatch = "subject_mismatch"
     case malformedIDToken = "malformed_id_token"
 }
+
+/// How far a rotation of the vault key is.
+package enum KeyRotationState: String, Sendable, CaseIterable {
+    case idle
+    case running
+    case finished
+    case stopped
+}

@@ -56,14 +56,6 @@ package struct WireVaultKey: WireObject, Codable, Hashable {
     ]
 }
 
-/// How far a rotation of the vault key is.
-package enum KeyRotationState: String, Sendable, CaseIterable {
-    case idle
-    case running
-    case finished
-    case stopped
-}
-
 /// A rotation of the vault key: every user's data key is wrapped anew.
 package struct WireKeyRotation: WireObject, Codable, Hashable {
     package var state: WireValue<KeyRotationState>

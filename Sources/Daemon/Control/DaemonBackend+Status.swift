@@ -240,14 +240,7 @@ extension DaemonBackend {
 
     private func rotation() -> WireKeyRotation {
         let progress = parts.rotation.progress
-        let state: KeyRotationState =
-            switch progress.state {
-            case .idle: .idle
-            case .running: .running
-            case .finished: .finished
-            case .stopped: .stopped
-            }
-        var answer = WireKeyRotation(state: state)
+        var answer = WireKeyRotation(state: progress.state)
         answer.rewrapped = progress.rewrapped
         answer.unreadable = progress.unreadable
         answer.startedAt = progress.startedAt

@@ -20,9 +20,7 @@ import Vault
 /// crash costs at most the batch that was not committed.
 final class KeyRotation: Sendable {
     struct Progress: Hashable, Sendable {
-        enum State: String, CaseIterable, Sendable { case idle, running, finished, stopped }
-
-        var state = State.idle
+        var state = KeyRotationState.idle
         var rewrapped = 0
         /// Data keys that no loaded key opens; they stay as they are.
         var unreadable = 0
