@@ -26,12 +26,6 @@ package enum ControlLimits {
     package static let conditionsMax = 32
     /// The most deletions that one override lets through; more than any backlog seen.
     package static let overrideMax: Int64 = 10_000_000
-    /// The longest option `reason`, in bytes: it is a code.
-    package static let reasonCodeByteCountMax = 64
-    /// The longest grace period that an option may ask for, in seconds (ten years).
-    package static let graceSecondsMax: Int64 = 315_360_000
-    /// The most providers that one request may name.
-    package static let providersPerRequestMax = 64
     /// The most stores of a configuration.
     package static let storesMax = 256
     /// The most sentences about one refused reload.

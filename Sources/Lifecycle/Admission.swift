@@ -17,6 +17,67 @@ package struct SubmissionOptions: Hashable, Sendable {
         (self.graceSeconds, self.providers) = (graceSeconds, providers)
         (self.reason, self.accountCreatedAt) = (reason, accountCreatedAt)
     }
+
+    /// Seconds that `grace_s` may ask for: up to ten years.
+    package static let graceSecondsRange: ClosedRange<Int64> = 0...315_360_000
+    /// How many providers one request may name.
+    package static let providerCounts = 1...64
+    /// The longest `reason`, in bytes: it is a code.
+    package static let reasonByteCountMax = 64
+
+    /// Reads one option, of which `number`, `text` and `list` are what its JSON value can be.
+    package mutating func read(
+        _ name: String,
+        of kind: RequestKind,
+        number: Int64?,
+        text: String?,
+        list: [String?]?
+    ) throws(OptionProblem) {
+        switch name {
+        case "grace_s":
+            guard let number, Self.graceSecondsRange.contains(number) else {
+                throw .malformed("must be whole seconds from 0 to ten years")
+            }
+            graceSeconds = Int(number)
+        case "providers":
+            guard kind == .revokeTokens else { throw .malformed("belongs to revoke_tokens only") }
+            let items = list ?? []
+            let names = items.compactMap { $0 }.filter(ComponentName.isValid)
+            guard Self.providerCounts.contains(items.count), names.count == items.count else {
+                throw .malformed("must be a list of names")
+            }
+            providers = Set(names.map { ProviderName($0) })
+        case "reason":
+            guard let text, (1...Self.reasonByteCountMax).contains(text.utf8.count),
+                text.utf8.allSatisfy(ComponentName.isCodeByte)
+            else { throw .malformed("must be a code of 1 to 64 of a-z, 0-9, _ and -") }
+            reason = text
+        case "account_created_at":
+            guard let time = text.flatMap({ WallTime(rfc3339: $0) }) else {
+                throw .malformed("must be an RFC 3339 time")
+            }
+            accountCreatedAt = time
+        default: throw .unknown
+        }
+    }
+
+    /// One text for equal options, for their fingerprint.
+    package var canonicalText: String {
+        let values: [String?] = [
+            graceSeconds.map { String($0) },
+            providers?.map(\.rawValue).sorted().joined(separator: ","), reason,
+            accountCreatedAt.map { String($0.unixMilliseconds) },
+        ]
+        // A name or a code may be a hyphen.
+        return values.map { $0.map { "=" + $0 } ?? "-" }.joined(separator: "\n")
+    }
+}
+
+/// Why an option of a request is refused.
+package enum OptionProblem: Error, Hashable {
+    case unknown
+    /// With what its value must be.
+    case malformed(String)
 }
 
 /// What becomes of a submission that was not seen before.

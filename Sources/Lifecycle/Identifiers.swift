@@ -102,6 +102,25 @@ package struct CredentialID: Hashable, Sendable, Comparable {
     }
 }
 
+/// The form of the configured names, and of the names of holds.
+package enum ComponentName {
+    /// The longest name, in bytes.
+    package static let byteCountMax = 64
+
+    /// Whether it is 1 to 64 of letters, digits, `.`, `_` and `-`.
+    package static func isValid(_ text: String) -> Bool {
+        (1...byteCountMax).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                isCodeByte($0) || $0 == UInt8(ascii: ".") || (0x41...0x5a).contains($0)
+            }
+    }
+
+    /// One of `a-z`, `0-9`, `_` and `-`.
+    static func isCodeByte(_ byte: UInt8) -> Bool {
+        (0x61...0x7a).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x5f || byte == 0x2d
+    }
+}
+
 /// The configured name of a provider, such as `apple`.
 package struct ProviderName: Hashable, Sendable, Comparable, TextCodable {
     package let rawValue: String

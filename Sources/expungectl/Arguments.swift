@@ -24,8 +24,8 @@ struct NameArgument: ExpressibleByArgument {
     let name: String
 
     init?(argument: String) {
-        guard let name = PathText.componentName(argument) else { return nil }
-        self.name = name
+        guard ComponentName.isValid(argument) else { return nil }
+        name = argument
     }
 }
 
@@ -33,8 +33,8 @@ extension ProviderName: ExpressibleByArgument {
     package static var defaultCompletionKind: CompletionKind { LiveValues.providers }
 
     package init?(argument: String) {
-        guard let name = PathText.componentName(argument) else { return nil }
-        self.init(name)
+        guard ComponentName.isValid(argument) else { return nil }
+        self.init(argument)
     }
 }
 
@@ -42,8 +42,8 @@ extension StoreName: ExpressibleByArgument {
     package static var defaultCompletionKind: CompletionKind { LiveValues.stores }
 
     package init?(argument: String) {
-        guard let name = PathText.componentName(argument) else { return nil }
-        self.init(name)
+        guard ComponentName.isValid(argument) else { return nil }
+        self.init(argument)
     }
 }
 

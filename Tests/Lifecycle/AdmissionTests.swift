@@ -85,4 +85,48 @@ struct AdmissionTests {
         #expect(Admission(.deleteAccount, Self.plain, of: row.known) == row.deletion)
         #expect(Admission(.revokeTokens, Self.plain, of: row.known) == row.revocation)
     }
+    @Test func `each option has a value of its own kind, within its bounds`() throws {
+        var options = SubmissionOptions()
+        let text = "2026-11-21T08:00:00Z"
+        func read(
+            _ name: String,
+            of kind: RequestKind = .revokeTokens,
+            number: Int64? = nil,
+            text: String? = nil,
+            list: [String?]? = nil
+        ) throws(OptionProblem) {
+            try options.read(name, of: kind, number: number, text: text, list: list)
+        }
+        try read("grace_s", number: 315_360_000)
+        try read("providers", list: ["b", "a"])
+        try read("reason", text: String(repeating: "a", count: 64))
+        try read("account_created_at", text: text)
+        #expect(options.graceSeconds == 315_360_000)
+        #expect(options.providers == [ProviderName("a"), ProviderName("b")])
+        #expect(options.reason?.utf8.count == 64)
+        #expect(options.accountCreatedAt == WallTime(rfc3339: text))
+        #expect(throws: OptionProblem.self) { try read("grace_s", number: 315_360_001) }
+        #expect(throws: OptionProblem.self) { try read("grace_s", number: -1) }
+        #expect(throws: OptionProblem.self) { try read("grace_s", text: "60") }
+        #expect(throws: OptionProblem.self) { try read("providers", list: []) }
+        #expect(throws: OptionProblem.self) { try read("providers", list: ["a", nil]) }
+        #expect(throws: OptionProblem.self) { try read("providers", list: ["../a"]) }
+        #expect(throws: OptionProblem.self) {
+            try read("providers", of: .deleteAccount, list: ["a"])
+        }
+        #expect(throws: OptionProblem.self) { try read("reason", text: "A b") }
+        #expect(throws: OptionProblem.self) { try read("account_created_at", text: "today") }
+        #expect(throws: OptionProblem.unknown) { try read("token", text: "a") }
+    }
+
+    @Test func `other options have another text`() {
+        let a = ProviderName("a")
+        let options = [
+            SubmissionOptions(), SubmissionOptions(reason: "-"), SubmissionOptions(graceSeconds: 0),
+            SubmissionOptions(providers: [ProviderName("-")]), SubmissionOptions(providers: [a]),
+            SubmissionOptions(providers: [a, ProviderName("b")]),
+            SubmissionOptions(accountCreatedAt: WallTime(unixMilliseconds: 0)),
+        ]
+        #expect(Set(options.map(\.canonicalText)).count == options.count)
+    }
 }

@@ -140,9 +140,9 @@ struct InputObject {
         // The rule of names has its own bound, and its own code.
         let most = ControlLimits.textByteCountMax
         guard let text = try text(name, byteCounts: 1...most) else { return nil }
-        guard let component = PathText.componentName(text) else {
+        guard ComponentName.isValid(text) else {
             throw problem(name, "is not the name of a \(noun)", unknown)
         }
-        return component
+        return text
     }
 }

@@ -61,10 +61,10 @@ package struct WireRequestFilter: WireObject, Hashable {
                 }
                 self.limit = limit
             case "provider":
-                guard let name = PathText.componentName(value) else {
+                guard ComponentName.isValid(value) else {
                     throw ControlProblem(.malformedQuery, "'provider' is no name of a provider")
                 }
-                provider = ProviderName(name)
+                provider = ProviderName(value)
             case "state":
                 guard let state = RequestState(rawValue: value) else {
                     throw ControlProblem(.malformedQuery, "'state' is not a state")

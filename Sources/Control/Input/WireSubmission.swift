@@ -111,28 +111,28 @@ extension SubmissionOptions: WireInputPart {
         .optional(
             "grace_s",
             \.graceSeconds,
-            as: .number(0...ControlLimits.graceSecondsMax),
+            as: .number(SubmissionOptions.graceSecondsRange),
             "Lengthens the grace period, in seconds."
         ),
         .optional(
             "providers",
             { $0.providers?.map(\.rawValue).sorted() },
-            as: .items(.name, 1...ControlLimits.providersPerRequestMax),
+            as: .items(.name, SubmissionOptions.providerCounts),
             "Only these; `revoke_tokens` only."
         ),
         .optional(
             "reason",
             \.reason,
             as: .pattern(
-                "[a-z0-9_-]{1,\(ControlLimits.reasonCodeByteCountMax)}",
-                byteCountMax: ControlLimits.reasonCodeByteCountMax
+                "[a-z0-9_-]{1,\(SubmissionOptions.reasonByteCountMax)}",
+                byteCountMax: SubmissionOptions.reasonByteCountMax
             ),
             "A code: 1 to 64 of `a-z`, `0-9`, `_` and `-`."
         ),
         .optional("account_created_at", \.accountCreatedAt, "When the account was made."),
     ]
 
-    /// Reads the members of an options object; the spool's `options` column has the same rules.
+    /// Reads the members of an options object.
     ///
     /// - Throws: ``ControlProblem`` with `unknown_option` or `malformed_option`; some options
     ///   belong to one kind only.
@@ -145,51 +145,22 @@ extension SubmissionOptions: WireInputPart {
             unknown: .unknownOption,
             fields: Self.fields
         )
-        if let value = object.value("grace_s") {
-            guard let seconds = value.number.flatMap({ Int64(exactly: $0) }),
-                (0...ControlLimits.graceSecondsMax).contains(seconds)
-            else { throw object.problem("grace_s", "must be whole seconds from 0 to ten years") }
-            graceSeconds = Int(seconds)
-        }
-        if let value = object.value("providers") {
-            providers = try Self.providers(value, kind: kind, object)
-        }
-        if let code = try object.text("reason") {
-            guard code.utf8.allSatisfy(Self.isCodeByte) else {
-                throw object.problem("reason", "must be a code of a-z, 0-9, _ and -")
+        for name in Self.fields.map(\.name) {
+            guard let value = object.value(name) else { continue }
+            do throws(OptionProblem) {
+                try read(
+                    name,
+                    of: kind,
+                    number: value.number.flatMap { Int64(exactly: $0) },
+                    text: value.string,
+                    list: value.array?.map(\.string)
+                )
+            } catch {
+                // The object has no unknown names.
+                guard case .malformed(let message) = error else { continue }
+                throw object.problem(name, message)
             }
-            reason = code
         }
-        if let text = try object.text("account_created_at") {
-            guard let time = WallTime(rfc3339: text) else {
-                throw object.problem("account_created_at", "must be an RFC 3339 time")
-            }
-            accountCreatedAt = time
-        }
-    }
-
-    private static func isCodeByte(_ byte: UInt8) -> Bool {
-        (0x61...0x7a).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x5f || byte == 0x2d
-    }
-
-    private static func providers(
-        _ value: JSONValue,
-        kind: RequestKind,
-        _ object: InputObject
-    )
-        throws(ControlProblem) -> Set<ProviderName>
-    {
-        guard kind == .revokeTokens else {
-            throw object.problem("providers", "belongs to revoke_tokens only")
-        }
-        guard case .array(let items) = value,
-            (1...ControlLimits.providersPerRequestMax).contains(items.count)
-        else { throw object.problem("providers", "must be a list of names") }
-        let names = items.compactMap { $0.string.flatMap(PathText.componentName) }
-        guard names.count == items.count else {
-            throw object.problem("providers", "must be a list of names")
-        }
-        return Set(names.map { ProviderName($0) })
     }
 }
 

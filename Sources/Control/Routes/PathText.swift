@@ -11,16 +11,6 @@ package enum PathText {
         }
     }
 
-    static let nameByteCountMax = 64
-
-    /// A configured name: 1 to 64 of letters, digits, `.`, `_` and `-`; `nil` otherwise.
-    package static func componentName(_ text: String) -> String? {
-        let isAllowed = text.utf8.allSatisfy {
-            PercentEncoding.isUnreserved($0) && $0 != UInt8(ascii: "~")
-        }
-        return isAllowed && (1...nameByteCountMax).contains(text.utf8.count) ? text : nil
-    }
-
     /// The decoded parts of a raw query, which may be empty; `fields` are known, each once.
     static func pairs(
         _ query: Substring,

@@ -48,9 +48,7 @@ package struct RouteCall: Sendable {
         at index: Int = 0,
         else unknown: ControlProblem.Code
     ) throws(ControlProblem) -> String {
-        guard let name = PathText.componentName(values[index]) else {
-            throw ControlProblem(unknown)
-        }
-        return name
+        guard ComponentName.isValid(values[index]) else { throw ControlProblem(unknown) }
+        return values[index]
     }
 }

@@ -14,7 +14,8 @@ extension RouteTable {
             method: .put,
             problems: [.filterRefused, .missingField, .unknownStore, .wrongState]
         ) { call, input throws(ControlProblem) in
-            guard let name = PathText.componentName(call.values[0]) else {
+            let name = call.values[0]
+            guard ComponentName.isValid(name) else {
                 throw ControlProblem(
                     .malformedField,
                     "a name has 1 to 64 letters, digits, '.', '_' and '-'"

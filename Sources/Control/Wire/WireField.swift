@@ -24,10 +24,10 @@ package indirect enum WireFieldType: Sendable, Hashable {
     case list(WireFieldType)
     case counts
 
-    /// ``PathText/componentName(_:)``.
+    /// ``ComponentName``.
     static let name = WireFieldType.pattern(
-        "[A-Za-z0-9._-]{1,\(PathText.nameByteCountMax)}",
-        byteCountMax: PathText.nameByteCountMax
+        "[A-Za-z0-9._-]{1,\(ComponentName.byteCountMax)}",
+        byteCountMax: ComponentName.byteCountMax
     )
     static let userID = WireFieldType.limited(byteCountMax: UserID.byteCountMax)
     static let line = WireFieldType.limited(byteCountMax: ControlLimits.textByteCountMax)

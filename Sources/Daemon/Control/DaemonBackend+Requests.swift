@@ -121,11 +121,11 @@ extension DaemonBackend {
         accepted.isAnonymous = caller.isHidden
         accepted.options = submission.options
         if let idempotencyKey {
-            let (hasher, body) = (parts.hasher, accepted.canonicalText(submission))
-            accepted.idempotency = IdempotencyKey(
-                scope: "\(caller.role.rawValue):\(caller.uid)",
-                keyHash: hasher.hash(idempotencyKey, domain: .idempotencyKey),
-                bodyFingerprint: hasher.hash(body, domain: .idempotencyKey)
+            accepted.identify(
+                by: idempotencyKey,
+                of: "\(caller.role.rawValue):\(caller.uid)",
+                with: submission.notifyEmail.map { [$0.text, submission.language.rawValue] } ?? [],
+                parts.hasher
             )
         }
         accepted.isSignInWaived = caller.role == .operator
@@ -351,20 +351,6 @@ extension DaemonBackend {
         case .inUse:
             throw ControlProblem(.deletionInProgress, "an open request still needs the identity")
         }
-    }
-}
-
-extension Submission {
-    /// Equal for equal submissions; no part can hold a NUL.
-    fileprivate func canonicalText(_ asked: WireSubmission) -> String {
-        let providers = options.providers?.map(\.rawValue).sorted().joined(separator: ",")
-        var parts = [
-            "body", kind.rawValue, user.exposeText(), options.graceSeconds.map(String.init) ?? "-",
-            providers ?? "-", options.reason.map { "=" + $0 } ?? "-",
-            options.accountCreatedAt.map { String($0.unixMilliseconds) } ?? "-",
-        ]
-        if let address = asked.notifyEmail { parts += [address.text, asked.language.rawValue] }
-        return parts.joined(separator: "\u{0}")
     }
 }
 

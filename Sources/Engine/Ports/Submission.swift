@@ -70,6 +70,22 @@ package struct Submission: Sendable {
         (self.createdAt, self.origin) = (createdAt, origin)
         isAnonymous = if case .spool = origin { true } else { false }
     }
+
+    /// Sets ``idempotency``; a repeated submission has the same kind, user, options and `details`.
+    package mutating func identify(
+        by key: String,
+        of scope: String,
+        with details: [String] = [],
+        _ hasher: any KeyedHasher
+    ) {
+        // No part can hold a line feed.
+        let body = ["body", kind.rawValue, user.exposeText(), options.canonicalText] + details
+        idempotency = IdempotencyKey(
+            scope: scope,
+            keyHash: hasher.hash("key\n" + key, domain: .idempotencyKey),
+            bodyFingerprint: hasher.hash(body.joined(separator: "\n"), domain: .idempotencyKey)
+        )
+    }
 }
 
 /// What intake reads besides the submission.

@@ -1,3 +1,4 @@
+import Encoding
 import Engine
 import Lifecycle
 
@@ -50,7 +51,6 @@ struct SpoolChecks {
         guard let createdAt = time(raw),
             let optionsText = raw.cell("options").text, let key = key(raw)
         else { throw .malformedRow }
-        let options = try SpoolOptions.read(optionsText, of: kind)
         var submission = Submission(
             kind: kind,
             user: user,
@@ -58,8 +58,8 @@ struct SpoolChecks {
             createdAt: createdAt,
             origin: .spool(row(raw))
         )
-        submission.options = options
-        submission.idempotency = key.text.map { idempotency($0, submission) }
+        submission.options = try options(optionsText, of: kind)
+        if let key = key.text { submission.identify(by: key, of: "spool:" + spoolID, hasher) }
         return submission
     }
 
@@ -76,16 +76,31 @@ struct SpoolChecks {
         text.unicodeScalars.count <= SpoolLimits.keyLengthMax && !text.unicodeScalars.contains("\0")
     }
 
-    private func idempotency(_ key: String, _ submission: Submission) -> IdempotencyKey {
-        let body = [
-            submission.kind.rawValue, submission.user.exposeText(),
-            SpoolOptions.canonicalText(submission.options),
-        ].joined(separator: "\n")
-        return IdempotencyKey(
-            scope: "spool:" + spoolID,
-            keyHash: hasher.hash("key\n" + key, domain: .idempotencyKey),
-            bodyFingerprint: hasher.hash("body\n" + body, domain: .idempotencyKey)
-        )
+    private func options(
+        _ text: String,
+        of kind: RequestKind
+    ) throws(RejectReason) -> SubmissionOptions {
+        var options = SubmissionOptions()
+        if text == "{}" { return options }
+        guard text.unicodeScalars.count <= SpoolLimits.optionsLengthMax,
+            case .object(let members)? = JSONValue(Array(text.utf8))
+        else { throw .malformedOption }
+        for member in members {
+            var number: Int64?
+            if case .integer(let whole) = member.value { number = whole }
+            do throws(OptionProblem) {
+                try options.read(
+                    member.name,
+                    of: kind,
+                    number: number,
+                    text: member.value.string,
+                    list: member.value.array?.map(\.string)
+                )
+            } catch {
+                throw error == .unknown ? RejectReason.unknownOption : .malformedOption
+            }
+        }
+        return options
     }
 
     func credential(_ raw: SpoolRawRow) throws(CredentialRejectReason) -> CredentialOffer {
@@ -93,7 +108,7 @@ struct SpoolChecks {
         guard let userText = raw.cell("user_id").text, let user = UserID(userText) else {
             throw .malformedUserID
         }
-        guard let provider = raw.cell("provider").text, SpoolOptions.isName(provider) else {
+        guard let provider = raw.cell("provider").text, ComponentName.isValid(provider) else {
             throw .unknownProvider
         }
         guard let kind = raw.cell("kind").text.flatMap({ CredentialKind(rawValue: $0) }) else {

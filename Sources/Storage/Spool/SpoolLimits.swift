@@ -63,8 +63,4 @@ package enum SpoolLimits {
     static let nameByteCountMax = 64
     static let keyLengthMax = 255
     static let optionsLengthMax = 4096
-    static let reasonByteCountMax = 64
-    static let providersMax = 64
-    /// Ten years.
-    static let graceSecondsMax = 315_360_000
 }

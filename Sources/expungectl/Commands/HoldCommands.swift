@@ -60,7 +60,8 @@ struct Hold: AsyncParsableCommand {
 
     private func holdName() throws -> String {
         let made = [store?.rawValue, table].compactMap(\.self).joined(separator: ".")
-        guard let name = name?.name ?? PathText.componentName(made) else {
+        let name = self.name?.name ?? made
+        guard ComponentName.isValid(name) else {
             throw ValidationError("'\(Table.harmless(made))' is no name; give one with --name")
         }
         return name
