@@ -64,7 +64,7 @@ package protocol ControlBackend: Sendable {
 
     /// Throws the code of a ``CredentialRejectReason``.
     func putCredential(
-        _ input: CredentialInput,
+        _ input: SubmittedCredential,
         user: UserID,
         provider: ProviderName,
         caller: Caller

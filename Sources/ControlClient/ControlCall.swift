@@ -88,7 +88,7 @@ extension ControlCall where Answer == JSONValue {
 
 extension ControlCall where Answer == WireStoredCredential {
     package static func putCredential(
-        _ input: CredentialInput,
+        _ input: SubmittedCredential,
         user: UserID,
         provider: ProviderName
     ) -> Self {

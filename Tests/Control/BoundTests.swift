@@ -41,8 +41,8 @@ extension ControlSuite {
                 _ = try AbandonInput(body: $0)
             },
             Body(type: ApproveInput.self, others: .object([])) { _ = try ApproveInput(body: $0) },
-            Body(type: CredentialInput.self, others: ["kind": "refresh_token", "secret": "s"]) {
-                _ = try CredentialInput(body: $0)
+            Body(type: SubmittedCredential.self, others: ["kind": "refresh_token", "secret": "s"]) {
+                _ = try SubmittedCredential(body: $0)
             },
             Body(type: HoldInput.self, others: ["store": "t", "table": "t", "where": ["a=b"]]) {
                 _ = try HoldInput(body: $0)

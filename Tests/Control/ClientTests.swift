@@ -23,7 +23,7 @@ extension ControlSuite {
                             == .known(.revoking)
                     )
                     #expect(try await client.call(.receipt(id))["rows"] == .integer(16))
-                    let credential = CredentialInput(kind: .refreshToken, secret: Secret("abc"))
+                    let credential = SubmittedCredential(kind: .refreshToken, secret: Secret("abc"))
                     let stored = try await client.call(
                         .putCredential(
                             credential,

@@ -180,7 +180,7 @@ final class FakeBackend: ControlBackend {
     }
 
     func putCredential(
-        _ input: CredentialInput,
+        _ input: SubmittedCredential,
         user: UserID,
         provider: ProviderName,
         caller: Caller

@@ -89,15 +89,15 @@ extension ControlSuite {
             let submission = WireSubmission(kind: .revokeTokens, user: user, options: options)
             #expect(try WireSubmission(body: submission.body) == submission)
 
-            var credential = CredentialInput(kind: .authorizationCode, secret: Secret("s\"1"))
+            var credential = SubmittedCredential(kind: .authorizationCode, secret: Secret("s\"1"))
             credential.rawNonce = Secret("n")
-            credential.subject = "sub"
+            credential.subject = Secret("sub")
             // Of a mobile SDK of Google's.
             credential.redirectURI = ""
-            let read = try CredentialInput(body: credential.body)
+            let read = try SubmittedCredential(body: credential.body)
             #expect(read.secret.isEqual(to: credential.secret))
             #expect(read.rawNonce?.exposeText() == "n")
-            #expect(read.subject == "sub" && read.codeVerifier == nil)
+            #expect(read.subject?.exposeText() == "sub" && read.codeVerifier == nil)
             #expect(read.redirectURI == "")
 
             var filter = WireRequestFilter(limit: 7)

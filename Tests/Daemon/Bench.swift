@@ -211,8 +211,7 @@ final class Bench: Sendable {
             user: try #require(UserID(user)),
             userHash: hasher.hash(user, domain: .user),
             provider: ProviderName("apple"),
-            kind: .refreshToken,
-            secret: Secret(secret),
+            credential: SubmittedCredential(kind: .refreshToken, secret: Secret(secret)),
             createdAt: Self.start
         )
     }

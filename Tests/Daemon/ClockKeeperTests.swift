@@ -251,8 +251,7 @@ import Vault
             user: try #require(UserID("ann")),
             userHash: bench.hasher.hash("ann", domain: .user),
             provider: ProviderName("apple"),
-            kind: .authorizationCode,
-            secret: Secret("code"),
+            credential: SubmittedCredential(kind: .authorizationCode, secret: Secret("code")),
             createdAt: dated,
             spoolRow: SpoolRow(
                 spoolID: "s",

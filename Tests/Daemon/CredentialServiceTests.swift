@@ -55,14 +55,13 @@ import Vault
         let service = try bench.service(vault)
         let row = { SpoolRow(spoolID: "s", rowID: $0, fingerprint: [UInt8($0)]) }
         var lost = try bench.offer("alice", "token-1")
-        lost.clientID = "com.example.typo"
+        lost.credential.clientID = "com.example.typo"
         lost.spoolRow = row(1)
         var nowhere = CredentialOffer(
             user: lost.user,
             userHash: lost.userHash,
             provider: ProviderName("aple"),
-            kind: .refreshToken,
-            secret: Secret("token-2"),
+            credential: SubmittedCredential(kind: .refreshToken, secret: Secret("token-2")),
             createdAt: Bench.start
         )
         nowhere.spoolRow = row(2)

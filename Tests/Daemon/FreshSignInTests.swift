@@ -162,12 +162,11 @@ import Vault
                 user: user,
                 userHash: hash,
                 provider: SignInBench.name,
-                kind: .idToken,
-                secret: token,
+                credential: SubmittedCredential(kind: .idToken, secret: token),
                 createdAt: Bench.start,
                 spoolRow: place("c")
             )
-            credential.rawNonce = Secret("raw")
+            credential.credential.rawNonce = Secret("raw")
             credentials = [credential]
         }
         let submission = Engine.Submission(

@@ -19,7 +19,7 @@ struct NotificationSetup {
         let vault = SealedVault(keyring: VaultKeyring(active: try Bench.key(1)))
         let credentials = try bench.service(vault, more: more)
         var offer = try bench.offer("alice", "token-1")
-        if storesSubject { offer.subject = Secret("sub-1") }
+        if storesSubject { offer.credential.subject = Secret("sub-1") }
         _ = try await credentials.store([offer])
         intake = IntakeService(
             state: bench.state,

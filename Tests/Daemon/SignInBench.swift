@@ -197,8 +197,8 @@ struct SignInBench {
 
     /// Stores what alice's sign-in of long ago left.
     func signUp(knowsSubject: Bool = true) async throws {
-        var input = CredentialInput(kind: .refreshToken, secret: Secret("token"))
-        input.subject = knowsSubject ? family.subject : nil
+        var input = SubmittedCredential(kind: .refreshToken, secret: Secret("token"))
+        input.subject = knowsSubject ? Secret(family.subject) : nil
         _ = try await backend.putCredential(
             input,
             user: try #require(UserID("alice")),

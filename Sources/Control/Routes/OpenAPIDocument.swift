@@ -192,7 +192,7 @@ extension OpenAPIDocument {
     }
 
     private static let wireTypes: [any WireObject.Type] = [
-        AbandonInput.self, ApproveInput.self, ControlProblem.Detail.self, CredentialInput.self,
+        AbandonInput.self, ApproveInput.self, ControlProblem.Detail.self, SubmittedCredential.self,
         HoldInput.self, OverrideInput.self, PlanInput.self, ReasonInput.self, ReauthorizeInput.self,
         SubmissionOptions.self, SignInInput.self, SuggestInput.self, WireSuggestion.self,
         WireSubmission.self, ReceiptFields.self, WireEvent.self, WireGuard.self, WireHealth.self,

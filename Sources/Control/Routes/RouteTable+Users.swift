@@ -46,7 +46,7 @@ extension RouteTable {
             .putCredential,
             "/v1/users/{user_id}/identities/{identity}",
             "Seal a credential for the provider of this name.",
-            CredentialInput.self,
+            SubmittedCredential.self,
             role: .submit,
             method: .put,
             status: 202,

@@ -179,33 +179,30 @@ extension DaemonBackend {
 
     /// Also while the intake is paused: an authorization code does not live long enough to wait.
     func putCredential(
-        _ input: CredentialInput,
+        _ input: SubmittedCredential,
         user: UserID,
         provider: ProviderName,
         caller: Caller
     ) async throws(ControlProblem) -> WireStoredCredential {
         let clientID = try clientID(input.clientID, at: provider)
-        var subject = input.subject.map { Secret($0) }
+        var credential = input
+        credential.clientID = clientID
         if input.kind == .idToken, let rawNonce = input.rawNonce {
             let verified = try await verify(input.secret, rawNonce, clientID, at: provider)
-            guard subject?.isEqual(to: verified.subject) ?? true else {
+            guard input.subject?.isEqual(to: verified.subject) ?? true else {
                 throw ControlProblem(.subjectMismatch)
             }
-            subject = verified.subject
+            credential.subject = verified.subject
         }
-        var offer = CredentialOffer(
-            user: user,
-            userHash: hash(user),
-            provider: provider,
-            kind: input.kind,
-            secret: input.secret,
-            createdAt: parts.now()
+        let stored = try await store(
+            CredentialOffer(
+                user: user,
+                userHash: hash(user),
+                provider: provider,
+                credential: credential,
+                createdAt: parts.now()
+            )
         )
-        offer.clientID = clientID
-        offer.subject = subject
-        offer.redirectURI = input.redirectURI
-        offer.codeVerifier = input.codeVerifier
-        let stored = try await store(offer)
         return WireStoredCredential(identityID: stored.identity, state: stored.state)
     }
 
@@ -274,18 +271,21 @@ extension DaemonBackend {
         guard parts.vault.isOpen else { throw ControlProblem(.vaultSealed) }
         let identities = waiting.filter { $0.clientID == clientID }.map(\.identity)
         let proof = try await proveSignIn(input, clientID, identities)
+        var credential = SubmittedCredential(
+            kind: input.code == nil ? .idToken : .authorizationCode,
+            secret: input.code ?? proof?.idToken ?? Secret("")
+        )
+        credential.clientID = clientID
+        credential.subject = proof?.verified.subject
+        credential.redirectURI = input.redirectURI
+        credential.codeVerifier = input.codeVerifier
         var offer = CredentialOffer(
             user: user,
             userHash: record.userHash,
             provider: input.provider,
-            kind: input.code == nil ? .idToken : .authorizationCode,
-            secret: input.code ?? proof?.idToken ?? Secret(""),
+            credential: credential,
             createdAt: parts.now()
         )
-        offer.clientID = clientID
-        offer.subject = proof?.verified.subject
-        offer.redirectURI = input.redirectURI
-        offer.codeVerifier = input.codeVerifier
         offer.isReauthorization = true
         offer.signIn = proof.map {
             parts.signIns.proven($0.verified, at: input.provider, of: record.userHash)

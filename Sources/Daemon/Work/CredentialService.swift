@@ -90,13 +90,16 @@ struct CredentialService: Sendable {
         _ keys: inout [[UInt8]: UserKey]
     ) async throws -> Result<NewCredential, CredentialRejection> {
         let clientID: String
+        let submitted = offer.credential
         var refusal: CredentialRejectReason?
-        switch registry.current.configuration.clientID(offer.clientID, at: offer.provider) {
+        switch registry.current.configuration.clientID(submitted.clientID, at: offer.provider) {
         case .success(let resolved): clientID = resolved
         case .failure(let rejection):
             // Nobody waits for the answer to a row of the spool: the user's receipt must say so.
-            guard offer.spoolRow != nil, offer.kind != .idToken else { return .failure(rejection) }
-            clientID = offer.clientID ?? ""
+            guard offer.spoolRow != nil, submitted.kind != .idToken else {
+                return .failure(rejection)
+            }
+            clientID = submitted.clientID ?? ""
             refusal = rejection.reason
         }
         guard vault.isOpen else { return .failure(CredentialRejection(reason: .vaultSealed)) }
@@ -117,7 +120,7 @@ struct CredentialService: Sendable {
             keys[offer.userHash] = key
             var offer = offer
             // It is of no provider that is known, and nobody else's.
-            if refusal != nil { offer.subject = nil }
+            if refusal != nil { offer.credential.subject = nil }
             var credential = try newCredential(offer, clientID: clientID, key: key)
             credential.refusal = refusal
             return .success(credential)
@@ -133,7 +136,7 @@ struct CredentialService: Sendable {
         clientID: String,
         key userKey: UserKey
     ) throws(VaultError) -> NewCredential {
-        let key = userKey.key
+        let (key, submitted) = (userKey.key, offer.credential)
         let nonce = generator.rowNonce()
         func seal(
             _ value: Secret,
@@ -162,16 +165,16 @@ struct CredentialService: Sendable {
             ),
             provider: offer.provider,
             clientID: clientID,
-            kind: offer.kind,
+            kind: submitted.kind,
             rowNonce: nonce,
-            sealedSecret: try seal(offer.secret, as: .secret, nonce),
-            fingerprint: hasher.hash(offer.secret.exposeText(), domain: .credential),
+            sealedSecret: try seal(submitted.secret, as: .secret, nonce),
+            fingerprint: hasher.hash(submitted.secret.exposeText(), domain: .credential),
             createdAt: offer.createdAt
         )
-        if let verifier = offer.codeVerifier {
+        if let verifier = submitted.codeVerifier {
             credential.sealedCodeVerifier = try seal(verifier, as: .codeVerifier, nonce)
         }
-        if let subject = offer.subject {
+        if let subject = submitted.subject {
             let subjectNonce = generator.rowNonce()
             credential.subject = LearnedSubject(
                 hash: SubjectHash.make(subject, at: offer.provider, hasher),
@@ -180,7 +183,7 @@ struct CredentialService: Sendable {
             )
         }
         credential.isUserKeyStored = userKey.isStored
-        credential.redirectURI = offer.redirectURI
+        credential.redirectURI = submitted.redirectURI
         credential.spoolRow = offer.spoolRow
         credential.signIn = offer.signIn
         credential.isReauthorization = offer.isReauthorization

@@ -161,7 +161,7 @@ final class IntakeService: SpoolIntake {
         let waiting = try await signIns.prove(batch.credentials, now: now())
         // An id token that could not be judged must stay readable.
         let sealed = try await Self.each(of: batch.credentials, elseWaits: .postponed) {
-            $0.kind != .idToken || !waiting.contains($0.userHash)
+            $0.credential.kind != .idToken || !waiting.contains($0.userHash)
         } by: {
             try await storeCredentials($0)
         }

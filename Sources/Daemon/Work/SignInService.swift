@@ -51,7 +51,7 @@ final class SignInService: Sendable {
     /// than a sign-in counts. A row that was accepted before changes nothing.
     func prove(_ rows: [CredentialOffer], now: WallTime) async throws -> Set<[UInt8]> {
         guard let ageMax = registry.current.configuration.requests.signInAgeMax else { return [] }
-        for row in rows where row.kind == .idToken {
+        for row in rows where row.credential.kind == .idToken {
             guard let signIn = signIn(row), let adapter = registry.current.providers[row.provider]
             else { continue }
             _ = waiting.withLock { $0.removeValue(forKey: row.userHash) }
@@ -78,7 +78,7 @@ final class SignInService: Sendable {
     }
 
     private func signIn(_ row: CredentialOffer) -> SignIn? {
-        var clientID = row.clientID
+        var clientID = row.credential.clientID
         if clientID == nil {
             let configuration = registry.current.configuration
             guard case .success(let only) = configuration.clientID(nil, at: row.provider) else {
@@ -86,7 +86,7 @@ final class SignInService: Sendable {
             }
             clientID = only
         }
-        guard let rawNonce = row.rawNonce, let clientID else { return nil }
-        return SignIn(clientID: clientID, idToken: row.secret, rawNonce: rawNonce)
+        guard let rawNonce = row.credential.rawNonce, let clientID else { return nil }
+        return SignIn(clientID: clientID, idToken: row.credential.secret, rawNonce: rawNonce)
     }
 }

@@ -5,17 +5,10 @@ package struct CredentialOffer: Sendable {
     package let user: UserID
     package let userHash: [UInt8]
     package let provider: ProviderName
-    package let kind: CredentialKind
-    package let secret: Secret
+    package var credential: SubmittedCredential
     package var createdAt: WallTime
     /// `nil` over HTTP.
     package var spoolRow: SpoolRow?
-    package var clientID: String?
-    /// The provider's own name for the user: personal, hence a ``Secret``.
-    package var subject: Secret?
-    package var redirectURI: String?
-    package var codeVerifier: Secret?
-    package var rawNonce: Secret?
     /// The sign-in that it came with.
     package var signIn: ProvenSignIn?
     /// The user is asked for it, and brings no account that is not known yet.
@@ -25,14 +18,12 @@ package struct CredentialOffer: Sendable {
         user: UserID,
         userHash: [UInt8],
         provider: ProviderName,
-        kind: CredentialKind,
-        secret: Secret,
+        credential: SubmittedCredential,
         createdAt: WallTime,
         spoolRow: SpoolRow? = nil
     ) {
         (self.user, self.userHash, self.provider) = (user, userHash, provider)
-        (self.kind, self.secret, self.createdAt) = (kind, secret, createdAt)
-        self.spoolRow = spoolRow
+        (self.credential, self.createdAt, self.spoolRow) = (credential, createdAt, spoolRow)
     }
 }
 

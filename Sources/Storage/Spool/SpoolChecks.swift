@@ -119,21 +119,20 @@ struct SpoolChecks {
             secret.unicodeScalars.count <= SpoolLimits.secretLengthMax,
             raw.cells.allSatisfy({ $0 == .null || $0.text != nil }), areShort(raw)
         else { throw .malformedRow }
-        var credential = CredentialOffer(
-            user: user,
-            userHash: hasher.hash(userText, domain: .user),
-            provider: ProviderName(provider),
-            kind: kind,
-            secret: Secret(secret),
-            createdAt: createdAt,
-            spoolRow: row(raw)
-        )
+        var credential = SubmittedCredential(kind: kind, secret: Secret(secret))
         credential.clientID = raw.cell("client_id").text
         credential.subject = raw.cell("subject").text.map { Secret($0) }
         credential.redirectURI = raw.cell("redirect_uri").text
         credential.codeVerifier = raw.cell("code_verifier").text.map { Secret($0) }
         credential.rawNonce = raw.cell("raw_nonce").text.map { Secret($0) }
-        return credential
+        return CredentialOffer(
+            user: user,
+            userHash: hasher.hash(userText, domain: .user),
+            provider: ProviderName(provider),
+            credential: credential,
+            createdAt: createdAt,
+            spoolRow: row(raw)
+        )
     }
 
     private func areShort(_ raw: SpoolRawRow) -> Bool {

@@ -40,9 +40,9 @@ struct StoreCredential: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var input = CredentialInput(kind: kind, secret: try InputFile.secret(secretFile))
+        var input = SubmittedCredential(kind: kind, secret: try InputFile.secret(secretFile))
         input.clientID = clientID
-        input.subject = subject
+        input.subject = subject.map { Secret($0) }
         input.redirectURI = redirectURI
         input.codeVerifier = try codeVerifierFile.map(InputFile.secret)
         input.rawNonce = try rawNonceFile.map(InputFile.secret)

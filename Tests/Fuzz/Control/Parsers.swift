@@ -47,7 +47,7 @@ private let check = HeadCheck(router: Router(), role: .operator)
     let body = Array(bytes.dropFirst())
     switch first % 9 {
     case 0: _ = outcome { try WireSubmission(body: body) }
-    case 1: _ = outcome { try CredentialInput(body: body) }
+    case 1: _ = outcome { try SubmittedCredential(body: body) }
     case 2: _ = outcome { try ReplayTerms(body: body) }
     case 3: _ = outcome { try ReauthorizeInput(body: body) }
     case 4: _ = outcome { try HoldInput(body: body) }

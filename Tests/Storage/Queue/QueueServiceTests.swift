@@ -268,7 +268,7 @@ final class LateTaker: SpoolIntake {
 
     func take(_ batch: SpoolBatch) async throws -> SpoolReceipts {
         let isFirst = state.withLock { state in
-            state.secrets.formUnion(batch.credentials.map { $0.secret.exposeText() })
+            state.secrets.formUnion(batch.credentials.map { $0.credential.secret.exposeText() })
             defer { state.hasAsked = true }
             return !state.hasAsked
         }

@@ -281,7 +281,9 @@ final class SpoolTaker: SpoolIntake {
 
     var batches: [SpoolBatch] { state.withLock { $0.batches } }
     var users: [String] { batches.flatMap { $0.requests.map { $0.user.exposeText() } } }
-    var secrets: [String] { batches.flatMap { $0.credentials.map { $0.secret.exposeText() } } }
+    var secrets: [String] {
+        batches.flatMap { $0.credentials.map { $0.credential.secret.exposeText() } }
+    }
 
     /// Waits until so many requests and credentials came.
     func wait(for count: Int) async {
@@ -375,14 +377,14 @@ struct SpoolStateIntake: SpoolIntake {
     }
 
     private static func sealed(_ credential: CredentialOffer) -> NewCredential {
-        let secret = credential.secret.exposeText()
+        let secret = credential.credential.secret.exposeText()
         var new = NewCredential(
             userHash: credential.userHash,
             userKey: WrappedKey(bytes: credential.userHash, keyID: "k1"),
             userID: SealedUserID(rowNonce: [1], sealed: [2, 3]),
             provider: credential.provider,
             clientID: "com.example.app",
-            kind: credential.kind,
+            kind: credential.credential.kind,
             rowNonce: StateFixture.hash("nonce \(secret)"),
             sealedSecret: StateFixture.hash(secret),
             fingerprint: StateFixture.hash("f" + secret),

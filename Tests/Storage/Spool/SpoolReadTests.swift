@@ -17,11 +17,12 @@ import Testing
         let reading = try await database.read(.tail).value()
         #expect(reading.isAtEnd)
         let credential = try #require(reading.batch.credentials.first)
+        let submitted = credential.credential
         #expect(credential.spoolRow?.rowID == row)
-        #expect(credential.secret.exposeText() == "code-1")
-        #expect(credential.codeVerifier?.exposeText() == "verifier-u1")
-        #expect(credential.rawNonce?.exposeText() == "nonce-u1")
-        #expect(credential.kind == .authorizationCode)
+        #expect(submitted.secret.exposeText() == "code-1")
+        #expect(submitted.codeVerifier?.exposeText() == "verifier-u1")
+        #expect(submitted.rawNonce?.exposeText() == "nonce-u1")
+        #expect(submitted.kind == .authorizationCode)
         #expect(credential.userHash == SpoolHasher().hash("u1", domain: .user))
         let submission = try #require(reading.batch.requests.first)
         #expect(submission.kind == .deleteAccount)
@@ -59,7 +60,7 @@ import Testing
         let database = spool.database()
         try #require(try database.open().value() == ())
         let read = try await database.read(.tail).value().batch.credentials
-        #expect(read.map(\.redirectURI) == [""])
+        #expect(read.map(\.credential.redirectURI) == [""])
     }
 
     @Test("requests come only when no credential is left, whatever the limit")
@@ -72,7 +73,7 @@ import Testing
         var seen: [String] = []
         while true {
             let reading = try await database.read(.tail, limit: 2).value()
-            seen += reading.batch.credentials.map { $0.secret.exposeText() }
+            seen += reading.batch.credentials.map { $0.credential.secret.exposeText() }
             seen += reading.batch.requests.map { $0.user.exposeText() }
             if reading.isAtEnd { break }
         }
@@ -170,7 +171,7 @@ import Testing
         let database = spool.database()
         try #require(try database.open().value() == ())
         let reading = try await database.read(.tail).value()
-        #expect(reading.batch.credentials.map { $0.secret.exposeText() } == ["s2"])
+        #expect(reading.batch.credentials.map { $0.credential.secret.exposeText() } == ["s2"])
         #expect(reading.refusedCredentials.map(\.rejection) == [reason])
     }
 

@@ -1,22 +1,17 @@
 package import Lifecycle
 
-/// The body of `PUT /v1/users/{user_id}/identities/{provider}`: one credential to seal.
-package struct CredentialInput: WireInput {
-    package var kind: CredentialKind
-    package var secret: Secret
-    package var clientID: String?
-    package var subject: String?
-    package var redirectURI: String?
-    package var codeVerifier: Secret?
-    package var rawNonce: Secret?
-
-    package init(kind: CredentialKind, secret: Secret) { (self.kind, self.secret) = (kind, secret) }
-
-    package static let members: [WireMember<CredentialInput>] = [
+extension SubmittedCredential: WireInput {
+    package static let schemaName = "CredentialInput"
+    package static let members: [WireMember<SubmittedCredential>] = [
         .required("kind", \.kind.rawValue, as: .oneOf(all: CredentialKind.self), "What it is."),
         .secret("secret", { $0.secret }, isRequired: true, "The credential, 1 to 8192 bytes."),
         .optional("client_id", \.clientID, as: .line, "Required when the provider has several."),
-        .optional("subject", \.subject, as: .line, "The provider's id of the user, if known."),
+        .optional(
+            "subject",
+            { $0.subject?.exposeText() },
+            as: .line,
+            "The provider's id of the user, if known."
+        ),
         .optional(
             "redirect_uri",
             \.redirectURI,
@@ -38,7 +33,7 @@ package struct CredentialInput: WireInput {
         }
         self.init(kind: kind, secret: secret)
         clientID = try object.text("client_id")
-        subject = try object.text("subject")
+        subject = try object.secret("subject")
         redirectURI = try object.text("redirect_uri")
         codeVerifier = try object.secret("code_verifier")
         rawNonce = try object.secret("raw_nonce")
