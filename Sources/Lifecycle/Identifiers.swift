@@ -190,3 +190,38 @@ package struct UserID: Hashable, Sendable, CustomStringConvertible, CustomDebugS
     package var debugDescription: String { "[redacted]" }
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
+
+/// Names the ids that a store finds in its rows for other stores, such as `app-db.customer`.
+package struct KeyName: Hashable, Sendable, CustomStringConvertible {
+    package let store: StoreName
+    package let key: String
+
+    package init(store: StoreName, key: String) { (self.store, self.key) = (store, key) }
+
+    package var description: String { "\(store).\(key)" }
+}
+
+/// A value that is stored, and travels, as one string.
+package protocol TextCodable: Codable, LosslessStringConvertible {}
+
+extension TextCodable {
+    /// Reads the string.
+    ///
+    /// - Throws: `DecodingError` when it is none, or has another form.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let value = Self(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(
+                in: container,
+                debugDescription: "no \(Self.self)"
+            )
+        }
+        self = value
+    }
+
+    /// Writes ``description``; throws whatever the encoder throws.
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}

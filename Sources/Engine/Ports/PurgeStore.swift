@@ -1,4 +1,5 @@
 package import Lifecycle
+import Synchronization
 
 /// One user to purge from a store, and the cutoff that protects newer rows.
 package struct PurgeOrder: Sendable {
@@ -150,4 +151,118 @@ extension StoreWrapper {
     }
 
     package func shutdown() async { await inner.shutdown() }
+}
+
+/// What looking through a store's own user ids brought.
+package enum UsersAnswer: Sendable {
+    /// Each once.
+    case found([UserID])
+    /// The store cannot list whose data it holds; why, for an operator.
+    case unknown(String)
+    case failure(EffectFailure)
+}
+
+/// Which users a listing is asked for.
+package typealias UserFilter = @Sendable (UserID) -> Bool
+
+extension PurgeStore {
+    /// What the store lists of wanted users, if it can list any.
+    func listedUsers(where isWanted: @escaping UserFilter) async -> UsersAnswer {
+        guard let listing = self as? any UserListing ?? unwrapped as? any UserListing else {
+            return .unknown("a store of this kind does not list its users")
+        }
+        return await listing.users(where: isWanted)
+    }
+}
+
+/// One thing that forbids to purge; without personal data.
+package struct StoreProblem: Hashable, Sendable, CustomStringConvertible {
+    /// One clear sentence.
+    package let text: String
+    /// The section of the rule, below that of the store, such as `table[0]`; `nil` for the store.
+    package let section: String?
+    /// The statement that mends it, where one does.
+    package let remedy: String?
+
+    package init(_ text: String, in section: String? = nil, remedy: String? = nil) {
+        (self.text, self.section, self.remedy) = (text, section, remedy)
+    }
+
+    package var description: String { remedy.map { "\(text); run: \($0)" } ?? text }
+}
+
+/// What one look at a store found, for an operator; without personal data.
+package struct StoreFindings: Hashable, Sendable {
+    /// Empty when all is well.
+    package let problems: [StoreProblem]
+    /// One clear sentence for each thing that an operator should know, and that stops nothing.
+    package let advice: [String]
+    /// The columns for which sentences of the advice have a rule, such as `items.order_id`.
+    package let advisedColumns: [String: String]
+    /// Columns without a rule that keep deletions of some users from ever ending, each with the
+    /// rule that mends it, and tables that the check may not see.
+    package let uncovered: [CoverageFinding]
+
+    package init(
+        found problems: [StoreProblem],
+        advice: [String] = [],
+        advisedColumns: [String: String] = [:],
+        uncovered: [CoverageFinding] = []
+    ) {
+        self.advisedColumns = advisedColumns
+        // Two rules of one table report the same about it.
+        var seen: Set<String> = []
+        self.problems = problems.filter { seen.insert($0.description).inserted }
+        self.advice = advice.filter { seen.insert($0).inserted }
+        self.uncovered = uncovered.filter { seen.insert("\($0.name) \($0.reason)").inserted }
+    }
+
+    /// Problems of the store, one sentence each.
+    package init(problems: [String], advice: [String] = []) {
+        self.init(found: problems.map { StoreProblem($0) }, advice: advice)
+    }
+}
+
+/// Tells a store in the middle of a call which of its orders may not begin any more.
+///
+/// A call carries up to ``Lifecycle/Limits/purgeBatchMax`` requests and may take its time; a hold
+/// that is placed meanwhile reaches it here. It never opens again: what is released meanwhile goes
+/// with a later call.
+package final class PurgeGate: Sendable {
+    private struct State {
+        var closed: Set<RequestID> = []
+        var isRetired = false
+        var mayBegin: (@Sendable (RequestID) -> Bool)?
+        var reason: String?
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    package func close(for requests: [RequestID]) {
+        state.withLock { $0.closed.formUnion(requests) }
+    }
+
+    /// Ends the call: it was made under a configuration that is not in force any more.
+    package func retire() { state.withLock { $0.isRetired = true } }
+
+    /// Lets an order begin only while the lease of its partition lasts.
+    func limit(to mayBegin: @escaping @Sendable (RequestID) -> Bool) {
+        state.withLock { $0.mayBegin = mayBegin }
+    }
+
+    /// The store's own reason of a failure in this call, without personal data.
+    package func note(_ reason: String) { state.withLock { $0.reason = reason } }
+
+    package var reason: String? { state.withLock { $0.reason } }
+
+    package var isRetired: Bool { state.withLock { $0.isRetired } }
+
+    package func isClosed(for request: RequestID) -> Bool {
+        state.withLock { state in
+            state.isRetired || state.closed.contains(request)
+                || !(state.mayBegin?(request) ?? true)
+        }
+    }
 }

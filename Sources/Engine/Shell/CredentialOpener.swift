@@ -1,4 +1,4 @@
-import Lifecycle
+package import Lifecycle
 
 /// Opens sealed credentials for one call and seals what calls bring.
 struct CredentialOpener: Sendable {
@@ -118,4 +118,17 @@ package enum SealField: String, Sendable, CaseIterable {
     case codeVerifier = "credentials.code_verifier"
     case subject = "identities.subject"
     case userID = "users.user_id"
+}
+
+/// The keyed hash of a provider's own name for a user; the provider is part of it, because names of
+/// two providers are not comparable.
+package enum SubjectHash {
+    /// 32 bytes.
+    package static func make(
+        _ subject: Secret,
+        at provider: ProviderName,
+        _ hasher: any KeyedHasher
+    ) -> [UInt8] {
+        hasher.hash(provider.rawValue + "\u{0}" + subject.exposeText(), domain: .subject)
+    }
 }

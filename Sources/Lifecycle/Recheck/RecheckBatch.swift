@@ -143,3 +143,52 @@ package struct ReturnedUser: Hashable, Sendable {
         package let id: UserID
     }
 }
+
+/// An erasure that a replay repeats in a store; noted before the store is asked.
+package struct BegunErasure: Hashable, Sendable {
+    package let request: RequestID
+    /// Of the tombstone; empty where rows of another store led there, for all that these named.
+    package let hash: [UInt8]
+
+    package init(request: RequestID, hash: [UInt8]) { (self.request, self.hash) = (request, hash) }
+}
+
+/// A ``BegunErasure`` of which nothing is left that had to be erased.
+package struct EndedErasure: Hashable, Sendable {
+    package let begun: BegunErasure
+    /// What the replay that ended it erased; 0 when nothing was there any more.
+    package let rows: Int
+    /// An earlier try had begun, and what that erased is not known.
+    package let isResumed: Bool
+
+    package init(_ begun: BegunErasure, rows: Int, isResumed: Bool) {
+        (self.begun, self.rows, self.isResumed) = (begun, rows, isResumed)
+    }
+}
+
+/// An erased user, or an id by which a store knew one, as far as is known afterwards.
+package struct Tombstone: Hashable, Sendable {
+    /// Keyed, of the user id or of the other id with its name.
+    package let hash: [UInt8]
+    /// Of the user's account; 0 for an id of a store.
+    package let generation: Int
+    package let erasedAt: WallTime
+    package let request: RequestID
+    /// Only rows not newer than this are meant; ``erasedAt`` where the request's own is not known.
+    package let cutoff: WallTime
+    package let isKey: Bool
+
+    package init(
+        hash: [UInt8],
+        generation: Int = 0,
+        erasedAt: WallTime,
+        request: RequestID,
+        cutoff: WallTime? = nil,
+        isKey: Bool = false
+    ) {
+        (self.hash, self.generation) = (hash, generation)
+        (self.erasedAt, self.request) = (erasedAt, request)
+        self.cutoff = min(cutoff ?? erasedAt, erasedAt)
+        self.isKey = isKey
+    }
+}
