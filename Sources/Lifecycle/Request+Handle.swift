@@ -88,9 +88,8 @@ extension Request {
         switch effect {
         case .lookUp:
             lookup?.postpone(until: until)
-        case .check(let identity, let id), .revoke(let identity, let id),
-            .confirm(let identity, let id):
-            guard let index = caller(identity, id) else { return }
+        case .call(let call):
+            guard let index = caller(call.identity, call.credential) else { return }
             revocations[index].postpone(until: until)
         case .purge(let store), .verify(let store):
             guard let index = purges.firstIndex(where: { $0.store == store }) else { return }

@@ -1,9 +1,7 @@
 /// What the engine must do after a decision is durable.
 package enum RequestEffect: Hashable, Sendable {
     case lookUp(ProviderName)
-    case check(IdentityID, CredentialID)
-    case revoke(IdentityID, CredentialID)
-    case confirm(IdentityID, CredentialID)
+    case call(TokenCall)
     case plan
     case purge(StoreName)
     case verify(StoreName)
@@ -11,6 +9,34 @@ package enum RequestEffect: Hashable, Sendable {
     case pauseProvider(ProviderName)
     case pauseStore(StoreName)
     case announce(Announcement)
+}
+
+/// A call at the provider of an identity about one of its credentials.
+package struct TokenCall: Hashable, Sendable {
+    /// What the provider is to do; a confirmation is a check after a revocation.
+    package enum Work: Hashable, Sendable { case check, revoke, confirm }
+
+    package let work: Work
+    package let identity: IdentityID
+    package let credential: CredentialID
+
+    package init(_ work: Work, _ identity: IdentityID, _ credential: CredentialID) {
+        (self.work, self.identity, self.credential) = (work, identity, credential)
+    }
+
+    /// The answer to a check or a confirmation.
+    package func checked(_ answer: CheckAnswer) -> RequestEvent {
+        work == .confirm
+            ? .confirmed(identity, credential, answer) : .checked(identity, credential, answer)
+    }
+
+    package func revoked(_ answer: RevokeAnswer) -> RequestEvent {
+        .revoked(identity, credential, answer)
+    }
+
+    package func failed(_ failure: EffectFailure) -> RequestEvent {
+        work == .revoke ? revoked(.failure(failure)) : checked(.failure(failure))
+    }
 }
 
 /// A fact that an operator cares about; the engine turns it into a journal event.

@@ -130,7 +130,7 @@ extension Revocation {
         // The revocation of another token may end it, too; then nothing shows that it was real.
         if let unseen = order.first(where: { credentials[$0].isToBeSeen(at: now, traits: traits) })
         {
-            return refresh(.check(identity, credentials[unseen].id), unseen, now, traits)
+            return refresh(.check, unseen, now, traits)
         }
         var waitUntil: WallTime?
         for index in order {
@@ -164,14 +164,14 @@ extension Revocation {
                 && (isAmbiguous(credential) || !hasYoungerLostCode)
             if !isLive, let askableAt = credential.askableAt(traits: traits) {
                 if askableAt <= now {
-                    return refresh(.check(identity, credential.id), index, now, traits)
+                    return refresh(.check, index, now, traits)
                 }
                 // A revoke answers success for a token that was rotated away, too.
                 if credential.mayRotate(traits) { return .waiting(until: askableAt) }
             }
             guard !mayRevokeTooEarly(traits) else { return nil }
             credentials[index].beginRevoking(wasLive: isLive)
-            return refresh(.revoke(identity, credential.id), index, now, traits)
+            return refresh(.revoke, index, now, traits)
         case .revoking:
             guard !mayRevokeTooEarly(traits) else { return nil }
             // Another call may have rotated the token since: it is asked about once more.
@@ -181,13 +181,13 @@ extension Revocation {
                 credentials[index].step = .stored
                 return advanceCredential(at: index, now: now, traits: traits)
             }
-            return refresh(.revoke(identity, credential.id), index, now, traits)
+            return refresh(.revoke, index, now, traits)
         case .revoked:
             guard let proofAt = proofTime(of: credential, now: now, traits: traits) else {
                 return nil
             }
             guard proofAt <= now else { return .waiting(until: proofAt) }
-            return refresh(.confirm(identity, credential.id), index, now, traits)
+            return refresh(.confirm, index, now, traits)
         case .proven, .accepted, .unconfirmed, .gone, .dead, .unusable, .refused, .lost:
             return nil
         }
@@ -239,21 +239,17 @@ extension Revocation {
 
     /// Begins a call in which the adapter may refresh: some must, to be able to revoke.
     private mutating func refresh(
-        _ effect: RequestEffect,
+        _ work: TokenCall.Work,
         _ index: Int,
         _ now: WallTime,
         _ traits: ProviderTraits
     ) -> RevocationStep {
         credentials[index].beginRefresh(traits: traits)
-        return begin(effect, at: now)
-    }
-
-    private mutating func begin(_ effect: RequestEffect, at now: WallTime) -> RevocationStep {
         isBusy = true
         attempts += 1
         startedAt = startedAt ?? now
         retryAt = nil
-        return .effect(effect)
+        return .effect(.call(TokenCall(work, identity, credentials[index].id)))
     }
 
     mutating func finish(_ earned: Verdict, at now: WallTime) -> RevocationStep {

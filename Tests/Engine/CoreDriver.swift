@@ -160,7 +160,13 @@ extension [EngineAction] {
     }
 
     var calls: [(request: RequestID, effect: RequestEffect)] {
-        compactMap { if case .call(let id, let effect, _, _) = $0 { (id, effect) } else { nil } }
+        compactMap {
+            if case .call(let id, let call, _, _) = $0 {
+                (id, RequestEffect.call(call))
+            } else {
+                nil
+            }
+        }
     }
 
     var fetches: [(excluding: Set<RequestID>, laneLimits: [ProviderName: Int])] {

@@ -262,7 +262,7 @@ struct WindowTests {
         let loaded = Sample.loaded(1, provider: nil, notBefore: Sample.start)
         driver.send(.loaded(load.read, [loaded], asked: load.ids))
         let calls = driver.commit().calls
-        #expect(calls.map(\.effect) == [.revoke(Sample.identity(1), token)])
+        #expect(calls.map(\.effect) == [.call(TokenCall(.revoke, Sample.identity(1), token))])
     }
 
     @Test func `what the vault learned before a crash comes before anything else`() {

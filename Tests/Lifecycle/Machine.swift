@@ -117,7 +117,19 @@ struct Machine {
 }
 
 extension RequestEffect {
-    static let check = check(Sample.identity, Sample.token)
-    static let revoke = revoke(Sample.identity, Sample.token)
-    static let confirm = confirm(Sample.identity, Sample.token)
+    static let check = RequestEffect.call(TokenCall(.check, Sample.identity, Sample.token))
+    static let revoke = RequestEffect.call(TokenCall(.revoke, Sample.identity, Sample.token))
+    static let confirm = RequestEffect.call(TokenCall(.confirm, Sample.identity, Sample.token))
+
+    static func check(_ identity: IdentityID, _ credential: CredentialID) -> Self {
+        .call(TokenCall(.check, identity, credential))
+    }
+
+    static func revoke(_ identity: IdentityID, _ credential: CredentialID) -> Self {
+        .call(TokenCall(.revoke, identity, credential))
+    }
+
+    static func confirm(_ identity: IdentityID, _ credential: CredentialID) -> Self {
+        .call(TokenCall(.confirm, identity, credential))
+    }
 }

@@ -57,9 +57,7 @@ extension Outcome {
     private static func text(_ effect: RequestEffect) -> String {
         switch effect {
         case .lookUp: "lookUp"
-        case .check: "check"
-        case .revoke: "revoke"
-        case .confirm: "confirm"
+        case .call(let call): "\(call.work)"
         case .plan: "plan"
         case .purge: "purge"
         case .verify: "verify"
@@ -138,9 +136,12 @@ extension Outcome {
     private static func code(_ effect: RequestEffect) -> String? {
         switch effect {
         case .lookUp: "l"
-        case .check: "c"
-        case .revoke: "r"
-        case .confirm: "f"
+        case .call(let call):
+            switch call.work {
+            case .check: "c"
+            case .revoke: "r"
+            case .confirm: "f"
+            }
         case .plan: "n"
         case .purge: "p"
         case .verify: "v"

@@ -51,12 +51,12 @@ extension Simulator {
             turn([.fetched(read, due, limit: limit)])
         case .load(let read, let ids):
             turn([.loaded(read, ids.compactMap { disk.loaded($0) }, asked: ids)])
-        case .call(let id, let effect, let provider, let sealed):
+        case .call(let id, let token, let provider, let sealed):
             if poison == id {
                 restart(isOwnCrash: true)
                 return
             }
-            call(id, effect, provider, sealed)
+            call(id, token, provider, sealed)
         case .lookUp(let id, let name, _, _):
             lookUp(id, at: name)
         case .findRenewals(let providers, let limit, let parts):
@@ -104,7 +104,7 @@ extension Simulator {
                 return
             }
             if let token = world.refresh(name) { world.unheard.insert(token) }
-        case .call(_, .revoke, _, let sealed):
+        case .call(_, let call, _, let sealed) where call.work == .revoke:
             world.revoke(String(decoding: sealed.sealedSecret, as: UTF8.self))
         case .call(_, _, rotating, let sealed):
             let token = world.refresh(String(decoding: sealed.sealedSecret, as: UTF8.self))
@@ -140,7 +140,7 @@ extension Simulator {
 
     private mutating func call(
         _ id: RequestID,
-        _ effect: RequestEffect,
+        _ call: TokenCall,
         _ provider: ProviderName,
         _ sealed: SealedCredential
     ) {
@@ -149,26 +149,21 @@ extension Simulator {
         var failure = owner.flatMap { faults.userFailures[$0] } ?? self.failure(provider)
         let isLost = failure == nil && chance(faults.lostAnswerPerMille)
         if isLost { failure = .lost }
-        if provider == rotating, let (identity, credential) = effect.refreshed {
-            refresh(credential, token, failure) { answer in
-                let event: RequestEvent =
-                    if case .confirm = effect {
-                        .confirmed(identity, credential, answer)
-                    } else {
-                        .checked(identity, credential, answer)
-                    }
-                return .answered(id, event, provider, failure)
+        // A check or a confirmation of it refreshes the token.
+        if provider == rotating, call.work != .revoke {
+            refresh(call.credential, token, failure) { answer in
+                .answered(id, call.checked(answer), provider, failure)
             }
             return
         }
-        switch effect {
-        case .check(let identity, let credential):
+        switch call.work {
+        case .check, .confirm:
             let answer =
                 failure.map { CheckAnswer.failure($0) } ?? (world.isLive(token) ? .live : .dead)
-            turn([.answered(id, .checked(identity, credential, answer), provider, failure)])
-        case .revoke(let identity, let credential):
+            turn([.answered(id, call.checked(answer), provider, failure)])
+        case .revoke:
             if bug == .purgeBeforeVerdict {
-                turn([.answered(id, .revoked(identity, credential, .success), provider, nil)])
+                turn([.answered(id, call.revoked(.success), provider, nil)])
                 return
             }
             if failure == nil || isLost {
@@ -176,13 +171,7 @@ extension Simulator {
             }
             var answer = failure.map { RevokeAnswer.failure($0) } ?? .success
             if bug == .verdictOnUnavailable, failure != nil { answer = .success }
-            turn([.answered(id, .revoked(identity, credential, answer), provider, failure)])
-        case .confirm(let identity, let credential):
-            let answer =
-                failure.map { CheckAnswer.failure($0) } ?? (world.isLive(token) ? .live : .dead)
-            turn([.answered(id, .confirmed(identity, credential, answer), provider, failure)])
-        case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseStore, .announce:
-            world.violations.append("a call that is no provider effect")
+            turn([.answered(id, call.revoked(answer), provider, failure)])
         }
     }
 

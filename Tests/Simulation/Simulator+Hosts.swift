@@ -422,8 +422,8 @@ extension Simulator {
     /// What the shell answers about a call that it did not make, or of which it hears nothing.
     private func lostAnswer(to action: EngineAction) -> EngineInput? {
         switch action {
-        case .call(let id, let effect, let provider, _):
-            .answered(id, .postponed(effect, until: clock), provider, .vaultSealed)
+        case .call(let id, let call, let provider, _):
+            .answered(id, .postponed(.call(call), until: clock), provider, .vaultSealed)
         case .lookUp(let id, let name, _, _):
             .answered(id, .lookedUp(.failure(.vaultSealed)), name, .vaultSealed)
         case .plan(let order): .planned(order.order.request, .failure(database, .vaultSealed))

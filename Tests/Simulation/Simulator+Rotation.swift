@@ -88,18 +88,6 @@ extension Simulator {
     }
 }
 
-extension RequestEffect {
-    /// Whose token a check or a confirmation refreshes.
-    var refreshed: (IdentityID, CredentialID)? {
-        switch self {
-        case .check(let identity, let credential), .confirm(let identity, let credential):
-            (identity, credential)
-        case .lookUp, .revoke, .plan, .purge, .verify, .pauseProvider, .pauseStore, .announce:
-            nil
-        }
-    }
-}
-
 extension EngineAction {
     /// Whether it is a step of keeping a token alive.
     var isRenewal: Bool {

@@ -96,17 +96,16 @@ extension EngineCore {
     }
 
     private mutating func perform(_ effect: RequestEffect, of id: RequestID, at now: WallTime) {
-        guard ownership.isAll || effect.isNote || mayBegin(id) else { return }
         switch effect {
         case .lookUp(let directory):
             let call = ProviderLane.Call(request: id, effect: effect)
             enqueueCall(call, to: directory, at: now)
-        case .check, .revoke, .confirm:
+        case .call:
             let call = ProviderLane.Call(request: id, effect: effect)
             guard let provider = provider(of: call) else { return }
             enqueueCall(call, to: provider, at: now)
         case .plan:
-            plans.enqueue(id)
+            if mayBegin(id) { plans.enqueue(id) }
         case .purge(let store):
             enqueue(id, .purge, to: store)
         case .verify(let store):
@@ -231,15 +230,5 @@ extension EngineCore.Batch {
             changes.append(.answer(operation, .done))
         }
         parts += Array(repeating: run.partition, count: changes.count - parts.count)
-    }
-}
-
-extension RequestEffect {
-    /// Whether it only tells of something.
-    fileprivate var isNote: Bool {
-        switch self {
-        case .announce, .pauseProvider, .pauseStore: true
-        case .lookUp, .check, .revoke, .confirm, .plan, .purge, .verify: false
-        }
     }
 }

@@ -37,21 +37,21 @@ extension EngineCore {
             return
         }
         guard let run = window[call.request], mayPerform(run),
-            let (identity, id) = call.effect.token, let sealed = run.loaded.credentials[id]
+            let token = call.effect.token, let sealed = run.loaded.credentials[token.credential]
         else {
             lanes[provider]?.gaveUp(isCode: false, at: now)
             withdraw(call, at: now)
             return
         }
-        let owner = identityOwners[identity] ?? .request(call.request)
+        let owner = identityOwners[token.identity] ?? .request(call.request)
         guard owner == .request(call.request) else {
             lanes[provider]?.gaveUp(isCode: false, at: now)
-            callsBehind[identity, default: []].append(call)
+            callsBehind[token.identity, default: []].append(call)
             return
         }
-        identityOwners[identity] = owner
-        beginCall(of: call.request, identity)
-        actions.append(.call(call.request, call.effect, provider, sealed))
+        identityOwners[token.identity] = owner
+        beginCall(of: call.request, token.identity)
+        actions.append(.call(call.request, token, provider, sealed))
     }
 
     /// Queues what waited behind a request's row of calls, unless its next call is decided already.
@@ -83,17 +83,10 @@ extension EngineCore {
             return
         }
         let provider = provider(of: call)
-        defer { endRow(of: call, at: provider, now: now) }
-        switch call.effect {
-        case .check(let identity, let id):
-            apply(.checked(identity, id, .failure(.sealBroken)), to: call.request, at: now)
-        case .revoke(let identity, let id):
-            apply(.revoked(identity, id, .failure(.sealBroken)), to: call.request, at: now)
-        case .confirm(let identity, let id):
-            apply(.confirmed(identity, id, .failure(.sealBroken)), to: call.request, at: now)
-        case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseStore, .announce:
-            break
+        if let token = call.effect.token {
+            apply(token.failed(.sealBroken), to: call.request, at: now)
         }
+        endRow(of: call, at: provider, now: now)
     }
 
     private static func subjects(of loaded: LoadedRequest) -> [SealedCredential] {
@@ -258,15 +251,7 @@ extension EngineCore {
 }
 
 extension RequestEffect {
-    /// What a call at a provider is about; `nil` for all else.
-    var token: (identity: IdentityID, credential: CredentialID)? {
-        switch self {
-        case .check(let identity, let id), .revoke(let identity, let id),
-            .confirm(let identity, let id):
-            (identity, id)
-        case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseStore, .announce: nil
-        }
-    }
+    var token: TokenCall? { if case .call(let call) = self { call } else { nil } }
 }
 
 extension RequestEvent {

@@ -122,7 +122,7 @@ package enum EngineAction: Sendable {
     /// At most one commit is under way; the answer is ``EngineInput/committed(_:)``, or
     /// ``EngineInput/refused(_:)``. A single host has no claims.
     case commit([StateChange], under: [PartitionClaim]?)
-    indirect case call(RequestID, RequestEffect, ProviderName, SealedCredential)
+    indirect case call(RequestID, TokenCall, ProviderName, SealedCredential)
     /// The answer is ``EngineInput/answered(_:_:_:_:)``; with a credential of each known subject.
     indirect case lookUp(RequestID, ProviderName, UserID, [SealedCredential])
     case exchange(LoadedExchange)

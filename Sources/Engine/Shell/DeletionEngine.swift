@@ -246,8 +246,8 @@ extension DeletionEngine {
             group.addTask {
                 self.post(.spoolRead(await self.ports.spool?.readToEnd() ?? .read))
             }
-        case .call(let id, let effect, let provider, let sealed):
-            add(to: &group) { try await self.call(id, effect, provider, sealed, license) }
+        case .call(let id, let call, let provider, let sealed):
+            add(to: &group) { try await self.make(call, of: id, at: provider, sealed, license) }
         case .lookUp(let id, let name, let user, let known):
             group.addTask { await self.lookUp(id, at: name, user, known, license) }
         case .exchange(let loaded):
@@ -285,33 +285,28 @@ extension DeletionEngine {
 // MARK: - Calls
 
 extension DeletionEngine {
-    private func call(
-        _ id: RequestID,
-        _ effect: RequestEffect,
-        _ name: ProviderName,
+    private func make(
+        _ call: TokenCall,
+        of id: RequestID,
+        at name: ProviderName,
         _ sealed: SealedCredential,
         _ license: EffectLicense
     ) async throws {
         guard mayBegin(license) else {
-            let event = RequestEvent.postponed(effect, until: ports.clock.now())
+            let event = RequestEvent.postponed(.call(call), until: ports.clock.now())
             return post(.answered(id, event, name, .vaultSealed), license)
         }
         let service = rotationService(of: sealed, license)
         let recorder = AnswerRecorder(.token)
         let event: RequestEvent
         let failure: EffectFailure?
-        switch effect {
-        case .check(let identity, let credential):
+        switch call.work {
+        case .check, .confirm:
             let answer = await ask(name, sealed, service.keeper, recorder) { await $0.check($1) }
-            (event, failure) = (.checked(identity, credential, answer), answer.failure)
-        case .revoke(let identity, let credential):
+            (event, failure) = (call.checked(answer), answer.failure)
+        case .revoke:
             let answer = await ask(name, sealed, service.keeper, recorder) { await $0.revoke($1) }
-            (event, failure) = (.revoked(identity, credential, answer), answer.failure)
-        case .confirm(let identity, let credential):
-            let answer = await ask(name, sealed, service.keeper, recorder) { await $0.check($1) }
-            (event, failure) = (.confirmed(identity, credential, answer), answer.failure)
-        case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseStore, .announce:
-            preconditionFailure("only provider effects are calls")
+            (event, failure) = (call.revoked(answer), answer.failure)
         }
         post(.answered(id, event, name, failure, recorder.lastAnswer), license)
         try service.check()

@@ -96,7 +96,7 @@ struct FaultLife {
         )
         var effects = try send(.due)
         for _ in 0..<Self.stepsMax {
-            if let call = effects.first(where: \.isProviderCall) {
+            if case .call(let call)? = effects.first(where: \.isProviderCall) {
                 effects = try await perform(call)
             } else if let dueAt = request?.dueAt {
                 clock.advance(by: max(.zero, dueAt.since(clock.now)))
@@ -150,16 +150,13 @@ struct FaultLife {
 // MARK: - Calls
 
 extension FaultLife {
-    private mutating func perform(_ call: RequestEffect) async throws -> [RequestEffect] {
+    private mutating func perform(_ call: TokenCall) async throws -> [RequestEffect] {
         let event: RequestEvent
-        switch call {
-        case .check(let identity, let id):
-            event = .checked(identity, id, await provider.check(open(id)))
-        case .confirm(let identity, let id):
-            event = .confirmed(identity, id, await provider.check(open(id)))
-        case .revoke(let identity, let id):
-            event = .revoked(identity, id, await provider.revoke(open(id)))
-        case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseStore, .announce: return []
+        switch call.work {
+        case .check, .confirm:
+            event = call.checked(await provider.check(open(call.credential)))
+        case .revoke:
+            event = call.revoked(await provider.revoke(open(call.credential)))
         }
         if !registry.takeRotated().isEmpty { _ = try send(.identityChanged([snapshot])) }
         guard crashes() else { return try send(event) }
@@ -244,9 +241,6 @@ extension FaultLife {
 
 extension RequestEffect {
     fileprivate var isProviderCall: Bool {
-        switch self {
-        case .check, .revoke, .confirm: true
-        case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseStore, .announce: false
-        }
+        if case .call = self { true } else { false }
     }
 }
