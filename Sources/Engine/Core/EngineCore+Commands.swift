@@ -1,52 +1,6 @@
 import Lifecycle
 
 extension EngineCore {
-    mutating func command(_ input: EngineInput, at now: WallTime) {
-        switch input {
-        case .operate(let id, let event, let ticket):
-            operate(id, event, ticket, at: now)
-        case .pause(let name, let reason, let uid):
-            pause(name, reason: reason, by: uid, at: now)
-        case .resume(let name, let isOwn):
-            resume(name, isOwn: isOwn, at: now)
-        case .checked(let name, let isWell, let unserved):
-            if isWell { trust(name, at: now) }
-            endClients(of: name) { client, _ in
-                client.isConfigured ? isWell : !unserved.contains(client.name)
-            }
-        case .pauseStore(let name, let reason, let uid):
-            pauseStore(name, reason: reason, by: uid, at: now)
-        case .resumeStore(let name, let isOwn):
-            resumeStore(name, isOwn: isOwn, at: now)
-        case .placeHold(let hold, let ticket):
-            place(hold, ticket, at: now)
-        case .liftHold(let name, let uid, let ticket):
-            liftHold(name, by: uid, ticket, at: now)
-        case .userHeld(let ticket):
-            outdateTurns()
-            reply(ticket, .done)
-        case .reconfigured(let configuration):
-            reconfigure(configuration, at: now)
-        case .guardOverride(let purges, let until):
-            massDeletionGuard.override(purges: purges, until: until)
-            wake(.massDeletionGuard, at: now)
-        case .restraintLifted:
-            environment.isRestrained = false
-            wake(.onHold, at: now)
-        case .gained, .lost, .leave, .refused, .under, .renewedLeases, .rules, .mailed, .inbox:
-            share(input, at: now)
-        case .probe(let ticket):
-            reply(ticket, .done)
-        case .timer:
-            retryCodes(at: now)
-        case .admitted, .fetched, .loaded, .codes, .committed, .answered, .storeAnswered,
-            .takeTurn, .endTurn, .planned, .exchanged, .update, .renewalsFound, .renewed,
-            .spoolRead, .unsealed,
-            .clockStepped, .clockSettled, .clockFloor:
-            break
-        }
-    }
-
     /// Durable, so that a restart does not hammer a provider that refuses us.
     mutating func pause(
         _ name: ProviderName,
@@ -81,7 +35,7 @@ extension EngineCore {
         }
     }
 
-    private mutating func resume(_ name: ProviderName, isOwn: Bool, at now: WallTime) {
+    mutating func resume(_ name: ProviderName, isOwn: Bool, at now: WallTime) {
         guard !isOwn || providerPauses[name] != PauseReason.byOperator,
             environment.pausedProviders.remove(name) != nil
         else { return }
@@ -92,7 +46,7 @@ extension EngineCore {
         for reason in ParkReason.ofRevocations { wake(reason, at: now) }
     }
 
-    private mutating func trust(_ name: ProviderName, at now: WallTime) {
+    mutating func trust(_ name: ProviderName, at now: WallTime) {
         let wasOpen = endingOutage(of: name) { $0.trust() } ?? false
         if wasOpen { touchWindow(at: now) }
     }
@@ -116,7 +70,7 @@ extension EngineCore {
         touchWindow(at: now)
     }
 
-    private mutating func resumeStore(_ name: StoreName, isOwn: Bool, at now: WallTime) {
+    mutating func resumeStore(_ name: StoreName, isOwn: Bool, at now: WallTime) {
         guard !isOwn || storePauses[name] != PauseReason.byOperator,
             environment.pausedStores.remove(name) != nil
         else { return }
@@ -126,7 +80,7 @@ extension EngineCore {
         wake(.storePaused, at: now)
     }
 
-    private mutating func reconfigure(_ configuration: EngineConfiguration, at now: WallTime) {
+    mutating func reconfigure(_ configuration: EngineConfiguration, at now: WallTime) {
         retirePurges()
         self.configuration = configuration
         environment.adopt(configuration)

@@ -11,29 +11,9 @@ package import Lifecycle
 /// A slot of a provider, a store or a plan stays taken until its call is answered, whoever owns
 /// the partition by then.
 extension EngineCore {
-    mutating func share(_ input: EngineInput, at now: WallTime) {
-        switch input {
-        case .gained(let starts):
-            for start in starts { gain(start, at: now) }
-            readInbox()
-        case .lost(let partitions): lose(partitions, at: now)
-        case .leave(let partitions): leave(partitions, at: now)
-        case .refused(let refusal): commitRefused(refusal, at: now)
-        case .under(let read, let input): consume(input, of: read, at: now)
-        case .renewedLeases(let version, let count):
-            massDeletionGuard.restore(count: count, at: now)
-            if version != rulesVersion { readRules() }
-            readInbox()
-        case .rules(let read, let rules): adopt(rules, by: read, at: now)
-        case .mailed: readInbox()
-        case .inbox(let read, let inbox): take(inbox, by: read, at: now)
-        default: break
-        }
-    }
-
     // MARK: Gaining
 
-    private mutating func gain(_ start: PartitionStart, at now: WallTime) {
+    mutating func gain(_ start: PartitionStart, at now: WallTime) {
         guard !ownership.isAll else { return }
         ownership.gain(start.claim, at: mark())
         shareRates()
@@ -177,7 +157,7 @@ extension EngineCore {
 
     // MARK: Leaving
 
-    private mutating func leave(_ partitions: PartitionSet, at now: WallTime) {
+    mutating func leave(_ partitions: PartitionSet, at now: WallTime) {
         guard !ownership.isAll else { return }
         ownership.leave(partitions)
         let ids = requests(of: ownership.leaving)
@@ -225,7 +205,7 @@ extension EngineCore {
     // MARK: Commits
 
     /// Nothing of it was written: it is made again, without what may not be.
-    private mutating func commitRefused(_ refusal: CommitRefusal, at now: WallTime) {
+    mutating func commitRefused(_ refusal: CommitRefusal, at now: WallTime) {
         guard batchUnderWay != nil else { return }
         // A claim of before is no word against a newer one.
         lose(PartitionSet(refusal.lost.filter(ownership.holds).map(\.partition)), at: now)
@@ -281,7 +261,7 @@ extension EngineCore {
             + action.userHashes.map(Partition.init(userHash:))
     }
 
-    private mutating func consume(_ input: EngineInput, of read: ReadNumber, at now: WallTime) {
+    mutating func consume(_ input: EngineInput, of read: ReadNumber, at now: WallTime) {
         switch input {
         case .answered(let id, let event, let provider, let failure, _):
             if let identity = event.identity ?? event.postponedIdentity {
@@ -326,14 +306,14 @@ extension EngineCore {
 
     // MARK: Rows of other hosts
 
-    private mutating func readInbox() {
+    mutating func readInbox() {
         isInboxAwaited = true
         guard !isReadingInbox, !ownership.open.isEmpty else { return }
         (isReadingInbox, isInboxAwaited) = (true, false)
         actions.append(.readInbox(mark(), ownership.open))
     }
 
-    private mutating func take(_ inbox: PartitionInbox, by read: ReadNumber, at now: WallTime) {
+    mutating func take(_ inbox: PartitionInbox, by read: ReadNumber, at now: WallTime) {
         isReadingInbox = false
         defer { settledMeanwhile = [] }
         let unanswered = Set(inbox.operations.map(\.id))

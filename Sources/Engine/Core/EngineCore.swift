@@ -284,10 +284,61 @@ package struct EngineCore: Sendable {
             found(due, at: now)
         case .renewed(let id, let answer):
             renewed(id, answer, at: now)
-        case .operate, .pause, .resume, .checked, .pauseStore, .resumeStore, .placeHold,
-            .liftHold, .userHeld, .reconfigured, .guardOverride, .restraintLifted, .probe, .timer,
-            .gained, .lost, .leave, .refused, .under, .renewedLeases, .rules, .mailed, .inbox:
-            command(input, at: now)
+        case .operate(let id, let event, let ticket):
+            operate(id, event, ticket, at: now)
+        case .pause(let name, let reason, let uid):
+            pause(name, reason: reason, by: uid, at: now)
+        case .resume(let name, let isOwn):
+            resume(name, isOwn: isOwn, at: now)
+        case .checked(let name, let isWell, let unserved):
+            if isWell { trust(name, at: now) }
+            endClients(of: name) { client, _ in
+                client.isConfigured ? isWell : !unserved.contains(client.name)
+            }
+        case .pauseStore(let name, let reason, let uid):
+            pauseStore(name, reason: reason, by: uid, at: now)
+        case .resumeStore(let name, let isOwn):
+            resumeStore(name, isOwn: isOwn, at: now)
+        case .placeHold(let hold, let ticket):
+            place(hold, ticket, at: now)
+        case .liftHold(let name, let uid, let ticket):
+            liftHold(name, by: uid, ticket, at: now)
+        case .userHeld(let ticket):
+            outdateTurns()
+            reply(ticket, .done)
+        case .reconfigured(let configuration):
+            reconfigure(configuration, at: now)
+        case .guardOverride(let purges, let until):
+            massDeletionGuard.override(purges: purges, until: until)
+            wake(.massDeletionGuard, at: now)
+        case .restraintLifted:
+            environment.isRestrained = false
+            wake(.onHold, at: now)
+        case .gained(let starts):
+            for start in starts { gain(start, at: now) }
+            readInbox()
+        case .lost(let partitions):
+            lose(partitions, at: now)
+        case .leave(let partitions):
+            leave(partitions, at: now)
+        case .refused(let refusal):
+            commitRefused(refusal, at: now)
+        case .under(let read, let input):
+            consume(input, of: read, at: now)
+        case .renewedLeases(let version, let count):
+            massDeletionGuard.restore(count: count, at: now)
+            if version != rulesVersion { readRules() }
+            readInbox()
+        case .rules(let read, let rules):
+            adopt(rules, by: read, at: now)
+        case .mailed:
+            readInbox()
+        case .inbox(let read, let inbox):
+            take(inbox, by: read, at: now)
+        case .probe(let ticket):
+            reply(ticket, .done)
+        case .timer:
+            retryCodes(at: now)
         }
     }
 
