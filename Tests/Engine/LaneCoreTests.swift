@@ -15,7 +15,7 @@ struct LaneCoreTests {
         let lane = try #require(driver.core.lanes[Sample.apple])
         let count = lane.requestCountMax
         driver.send(.admitted((0..<count).map { Sample.loaded($0) }))
-        driver.core.nextDueAt = Sample.start
+        driver.core.fetch.nextDueAt = Sample.start
         #expect(driver.send(.timer).fetches.first?.laneLimits == [Sample.apple: 0])
         driver.fetch()
         var calls = driver.settle().calls.map(\.request)
@@ -166,7 +166,7 @@ struct LaneCoreTests {
             driver.send(driver.revoked(number, .failure(.unreachable)))
         }
         driver.settle()
-        driver.core.nextDueAt = Sample.start
+        driver.core.fetch.nextDueAt = Sample.start
         #expect(driver.send(.timer).fetches.first?.laneLimits == [Sample.apple: 0])
         driver.fetch()
         driver.now = driver.now + Limits.breakerPauseMin
@@ -193,7 +193,7 @@ struct LaneCoreTests {
         }
         driver.settle()
         driver.now = driver.now + Limits.breakerPauseMin
-        driver.core.nextDueAt = driver.now
+        driver.core.fetch.nextDueAt = driver.now
         let first = try #require(driver.send(.timer).fetches.first)
         #expect(first.excluding == failed)
         driver.fetch([Sample.loaded(50)])
@@ -201,7 +201,7 @@ struct LaneCoreTests {
         driver.send(driver.revoked(50, .failure(.unreachable)))
         driver.settle()
         driver.now = try #require(driver.core.lanes[Sample.apple]?.opensAt)
-        driver.core.nextDueAt = driver.now
+        driver.core.fetch.nextDueAt = driver.now
         let second = try #require(driver.send(.timer).fetches.first)
         #expect(second.excluding == failed.union([Sample.request(50)]))
         let third = try #require(driver.fetch().fetches.first)
@@ -240,7 +240,7 @@ struct LaneCoreTests {
         }
         driver.settle()
         driver.now = driver.now + Limits.breakerPauseMin
-        driver.core.nextDueAt = driver.now
+        driver.core.fetch.nextDueAt = driver.now
         #expect(driver.send(.timer).fetches.first?.laneLimits == [Sample.apple: 1])
         // Nobody else is due, so those that failed may be asked again; they are not due either.
         #expect(driver.fetch().fetches.map(\.excluding) == [[]])

@@ -46,7 +46,7 @@ struct ProgressTests {
 
     @Test func `due requests in the state are due until they are read`() {
         let driver = CoreDriver.idle()
-        driver.core.nextDueAt = driver.now
+        driver.core.fetch.nextDueAt = driver.now
         #expect(progress(driver, .state)?.isDue == true)
         let before = progress(driver, .state)?.begunCount
         driver.send(.timer)

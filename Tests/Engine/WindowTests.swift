@@ -25,7 +25,7 @@ struct WindowTests {
         #expect(driver.core.window.count == Limits.windowMax)
         #expect(driver.openCommit?.saves.count == Limits.windowMax)
         // What was left out stays due in the state, and nothing is read before there is room.
-        #expect(driver.core.nextDueAt == Sample.start)
+        #expect(driver.core.fetch.nextDueAt == Sample.start)
         #expect(driver.openFetch == nil)
     }
 
@@ -40,7 +40,7 @@ struct WindowTests {
             + driver.settle()
         #expect(actions.calls.map(\.request) == [Sample.request(number)])
         // What was left out is read once the lane can use it.
-        #expect(driver.core.skippedLanes == [Sample.apple])
+        #expect(driver.core.fetch.skippedLanes == [Sample.apple])
     }
 
     @Test func `a flood of one submitter delays the first requests of no other`() {
@@ -93,7 +93,7 @@ struct WindowTests {
         let later = Sample.start + .seconds(90)
         driver.fetch([Sample.loaded(5000)], nextDueAt: later)
         #expect(driver.openFetch == nil)
-        #expect(driver.core.nextDueAt == later)
+        #expect(driver.core.fetch.nextDueAt == later)
         #expect(driver.core.window.count == Limits.fetchMax + 1)
     }
 
@@ -101,7 +101,7 @@ struct WindowTests {
         let driver = CoreDriver.idle()
         let count = Limits.windowMax - Limits.fetchMax + 1
         driver.send(.admitted((0..<count).map { Sample.loaded($0, provider: nil) }))
-        driver.core.nextDueAt = Sample.start
+        driver.core.fetch.nextDueAt = Sample.start
         driver.send(.timer)
         #expect(driver.openFetch == nil)
         #expect(driver.core.wakeTime(after: Sample.start) == nil)
@@ -127,14 +127,14 @@ struct WindowTests {
 
     @Test func `due work noted while a read is under way is not forgotten`() {
         let driver = CoreDriver.idle()
-        driver.core.nextDueAt = Sample.start
+        driver.core.fetch.nextDueAt = Sample.start
         #expect(driver.send(.timer).fetches.count == 1)
         let soon = Sample.start + .seconds(30)
         driver.send(.admitted([Sample.loaded(1, notBefore: soon)]))
         driver.commit()
         #expect(driver.core.window.keys.isEmpty)
         driver.fetch([], nextDueAt: Sample.start + Sample.day)
-        #expect(driver.core.nextDueAt == soon)
+        #expect(driver.core.fetch.nextDueAt == soon)
     }
 
     @Test func `a read that began before a request left is ignored for it`() throws {
@@ -151,7 +151,7 @@ struct WindowTests {
         #expect(driver.core.window.keys.isEmpty)
         let actions = driver.fetch([Sample.loaded(1, provider: nil), Sample.loaded(2)])
         #expect(actions.commits.first?.saves.map(\.id) == [Sample.request(2)])
-        #expect(driver.core.leftAfterRead.isEmpty)
+        #expect(driver.core.reads.left.isEmpty)
     }
 
     @Test func `a read by id that is older than what left is repeated`() throws {

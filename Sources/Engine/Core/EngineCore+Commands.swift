@@ -15,7 +15,6 @@ extension EngineCore {
             return actions.append(.report(.providerPaused(name, reason: reason)))
         }
         providerPauses[name] = reason
-        environment.pausedProviders.insert(name)
         record(.pauseProvider(name, reason: reason, by: uid, at: now))
         nextBatch.reports.append(.providerPaused(name, reason: reason))
         sendHome(name, at: now)
@@ -37,9 +36,8 @@ extension EngineCore {
 
     mutating func resume(_ name: ProviderName, isOwn: Bool, at now: WallTime) {
         guard !isOwn || providerPauses[name] != PauseReason.byOperator,
-            environment.pausedProviders.remove(name) != nil
+            providerPauses.removeValue(forKey: name) != nil
         else { return }
-        providerPauses[name] = nil
         record(.resumeProvider(name, isOwn: isOwn, at: now))
         nextBatch.reports.append(.providerResumed(name))
         renewals.searchAt = now
@@ -63,7 +61,6 @@ extension EngineCore {
             return actions.append(.report(.storePaused(name, reason: reason)))
         }
         storePauses[name] = reason
-        environment.pausedStores.insert(name)
         record(.pauseStore(name, reason: reason, by: uid, at: now))
         nextBatch.reports.append(.storePaused(name, reason: reason))
         stores[name]?.stuck.forgetAll()
@@ -72,9 +69,8 @@ extension EngineCore {
 
     mutating func resumeStore(_ name: StoreName, isOwn: Bool, at now: WallTime) {
         guard !isOwn || storePauses[name] != PauseReason.byOperator,
-            environment.pausedStores.remove(name) != nil
+            storePauses.removeValue(forKey: name) != nil
         else { return }
-        storePauses[name] = nil
         record(.resumeStore(name, isOwn: isOwn, at: now))
         nextBatch.reports.append(.storeResumed(name))
         wake(.storePaused, at: now)

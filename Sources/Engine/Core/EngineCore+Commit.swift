@@ -57,15 +57,15 @@ extension EngineCore {
         guard let batch = batchUnderWay else { return }
         batchUnderWay = nil
         actions += batch.reports.map(EngineAction.report)
-        if batch.changes.contains(where: \.isRule) { lastReadBeforeRule = lastRead }
+        if batch.changes.contains(where: \.isRule) { reads.noteRule() }
         for ticket in batch.tickets { reply(ticket, .done) }
         if batch.hasWake { noteDue(now) }
         if batch.reclockCount > 0 {
-            reclocksUnderWay -= batch.reclockCount
-            lastReadBeforeStep = lastRead
-            if reclocksUnderWay == 0 {
-                for ticket in reclockTickets { reply(ticket, .done) }
-                reclockTickets = []
+            clock.stepsUnderWay -= batch.reclockCount
+            reads.noteStep()
+            if clock.stepsUnderWay == 0 {
+                for ticket in clock.tickets { reply(ticket, .done) }
+                clock.tickets = []
             }
         }
         for (id, effects) in batch.exchanges { perform(effects, of: id, at: now) }
@@ -141,19 +141,17 @@ extension EngineCore {
 
     private mutating func fetchIfUseful(at now: WallTime) {
         reopenSkippedLanes(at: now)
-        guard !isFetching, mayFetch, hasRoom, reclocksUnderWay == 0, let nextDueAt,
-            nextDueAt <= now
-        else { return }
-        isFetching = true
-        laneLimits = [:]
-        for name in lanes.keys { laneLimits[name] = room(in: name, at: now) }
-        skippedLanes = Set(laneLimits.filter { $0.value == 0 }.keys)
+        guard mayBeginFetch, let nextDueAt = fetch.nextDueAt, nextDueAt <= now else { return }
+        fetch.isUnderWay = true
+        fetch.laneLimits = [:]
+        for name in lanes.keys { fetch.laneLimits[name] = room(in: name, at: now) }
+        fetch.skippedLanes = Set(fetch.laneLimits.filter { $0.value == 0 }.keys)
         actions.append(
             .fetchDue(
-                beginRead(),
+                reads.begin(),
                 limit: Limits.fetchMax,
                 excluding: Set(window.keys).union(suspects).union(formerProbes),
-                laneLimits: laneLimits,
+                laneLimits: fetch.laneLimits,
                 in: ownership.open
             )
         )
@@ -170,13 +168,17 @@ extension EngineCore {
 
     /// A provider that nobody else is due for is probed by one that failed before.
     private mutating func allowRepeatedProbes(after due: [LoadedRequest], at now: WallTime) {
-        for (name, limit) in laneLimits where limit > 0 {
+        for (name, limit) in fetch.laneLimits where limit > 0 {
             guard let lane = lanes[name], !lane.isTrusted, !lane.mayRepeatProbe,
                 !lane.failedCallers.isEmpty, !due.contains(where: { $0.request.lane == name })
             else { continue }
             lanes[name]?.mayRepeatProbe = true
             noteDue(now)
         }
+    }
+
+    var mayBeginFetch: Bool {
+        !fetch.isUnderWay && mayFetch && hasRoom && clock.stepsUnderWay == 0
     }
 
     /// A whole page fits into the window; waiting for that keeps reads few.
@@ -191,9 +193,9 @@ extension EngineCore {
     /// A lane that brought as many as it might may have more.
     mutating func noteRest(of due: [LoadedRequest], at now: WallTime) {
         allowRepeatedProbes(after: due, at: now)
-        for (name, limit) in laneLimits where limit > 0 {
+        for (name, limit) in fetch.laneLimits where limit > 0 {
             guard due.count(where: { $0.request.lane == name }) >= limit else { continue }
-            skippedLanes.insert(name)
+            fetch.skippedLanes.insert(name)
         }
     }
 
@@ -206,19 +208,19 @@ extension EngineCore {
 
     /// Due work may wait in a lane that was left out last time and can take some now.
     private mutating func reopenSkippedLanes(at now: WallTime) {
-        guard !isFetching else { return }
-        let reopened = skippedLanes.filter { name in
+        guard !fetch.isUnderWay else { return }
+        let reopened = fetch.skippedLanes.filter { name in
             !isClosed(name, at: now)
                 && (lanes[name].map { $0.requestCount <= $0.requestCountMax / 2 } ?? true)
         }
         guard !reopened.isEmpty else { return }
-        skippedLanes.subtract(reopened)
-        nextDueAt = now
+        fetch.skippedLanes.subtract(reopened)
+        fetch.nextDueAt = now
     }
 
     /// One suspect at a time, and nothing beside it.
     private mutating func runNextSuspect() {
-        guard let id = suspects.first, window.isEmpty, readsUnderWay.isEmpty else { return }
+        guard let id = suspects.first, window.isEmpty, !reads.isReading else { return }
         load([id])
     }
 }

@@ -46,11 +46,11 @@ extension EngineCore {
     ///
     /// An open breaker and a call under way keep their work without being at fault.
     package func progress(at now: WallTime) -> [QueueProgress] {
-        let isStateDue = mayFetch && hasRoom && (nextDueAt.map { $0 <= now } ?? false)
+        let isStateDue = mayFetch && hasRoom && (fetch.nextDueAt.map { $0 <= now } ?? false)
         var places = [
             QueueProgress(
                 place: .state,
-                isDue: isStateDue || isFetching,
+                isDue: isStateDue || fetch.isUnderWay,
                 begunCount: Int(clamping: lastRead.value)
             )
         ]

@@ -43,13 +43,13 @@ extension EngineCore {
             withdraw(call, at: now)
             return
         }
-        let owner = identityOwners[token.identity] ?? .request(call.request)
+        let owner = identities.owners[token.identity] ?? .request(call.request)
         guard owner == .request(call.request) else {
             lanes[provider]?.gaveUp(isCode: false, at: now)
-            callsBehind[token.identity, default: []].append(call)
+            identities.callsBehind[token.identity, default: []].append(call)
             return
         }
-        identityOwners[token.identity] = owner
+        identities.owners[token.identity] = owner
         beginCall(of: call.request, token.identity)
         actions.append(.call(call.request, token, provider, sealed))
     }
@@ -61,7 +61,7 @@ extension EngineCore {
         at provider: ProviderName,
         now: WallTime
     ) {
-        guard identityOwners[identity] == .request(id) else { return }
+        guard identities.owners[identity] == .request(id) else { return }
         let revocation = window[id]?.loaded.request.revocations.first { $0.identity == identity }
         guard !(revocation?.isBusy ?? false) else { return }
         release(identity, at: provider, now: now)
@@ -69,8 +69,8 @@ extension EngineCore {
 
     /// Queues the calls that waited for an identity to be free.
     mutating func release(_ identity: IdentityID, at provider: ProviderName, now: WallTime) {
-        identityOwners[identity] = nil
-        for call in callsBehind.removeValue(forKey: identity) ?? [] {
+        identities.owners[identity] = nil
+        for call in identities.callsBehind.removeValue(forKey: identity) ?? [] {
             enqueueCall(call, to: provider, at: now)
         }
     }

@@ -15,7 +15,7 @@ extension EngineCore {
 
     mutating func gain(_ start: PartitionStart, at now: WallTime) {
         guard !ownership.isAll else { return }
-        ownership.gain(start.claim, at: mark())
+        ownership.gain(start.claim, at: reads.mark())
         shareRates()
         suspects.append(contentsOf: start.suspects)
         for loaded in start.exchanges {
@@ -28,12 +28,6 @@ extension EngineCore {
         renewals.searchAt = now
         renewals.tendAt = renewals.tendAt.map { _ in .distantPast }
         noteDue(now)
-    }
-
-    /// A number of its own: what began before is known by a smaller one.
-    mutating func mark() -> ReadNumber {
-        lastRead = ReadNumber(value: lastRead.value + 1)
-        return lastRead
     }
 
     /// The rate of a provider is that of all owners together.
@@ -82,14 +76,14 @@ extension EngineCore {
             spoolGate.leave(id, isParked: false)
             if let lane = run.lane { lanes[lane]?.requestCount -= 1 }
             waitingUpdates.removeValue(forKey: id)
-            leftAfterRead[id] = lastRead
+            reads.noteDropped(id)
         }
         dirty.removeAll { ids.contains($0) }
         suspects.removeAll { ids.contains($0) }
         dropCalls(of: ids)
-        for (identity, owner) in identityOwners {
+        for (identity, owner) in identities.owners {
             guard case .request(let id) = owner, ids.contains(id) else { continue }
-            identityOwners[identity] = calledIdentities.contains(identity) ? .former : nil
+            identities.owners[identity] = identities.called.contains(identity) ? .former : nil
         }
         batchUnderWay?.requests.removeAll { ids.contains($0.id) }
     }
@@ -98,9 +92,9 @@ extension EngineCore {
         for name in laneOrder { lanes[name]?.remove { ids.contains($0.request) } }
         for name in storeOrder { stores[name]?.remove(ids) }
         plans.remove(ids)
-        for (identity, calls) in callsBehind {
+        for (identity, calls) in identities.callsBehind {
             let others = calls.filter { !ids.contains($0.request) }
-            callsBehind[identity] = others.isEmpty ? nil : others
+            identities.callsBehind[identity] = others.isEmpty ? nil : others
         }
     }
 
@@ -265,12 +259,12 @@ extension EngineCore {
         switch input {
         case .answered(let id, let event, let provider, let failure, _):
             if let identity = event.identity ?? event.postponedIdentity {
-                calledIdentities.remove(identity)
+                identities.called.remove(identity)
             }
             if endCall(of: id, read) { return consume(input, at: now) }
             providerAnswered(provider, .request(id), failure: failure, at: now)
             guard let identity = event.identity ?? event.postponedIdentity,
-                identityOwners[identity] == .former
+                identities.owners[identity] == .former
             else { return }
             release(identity, at: provider, now: now)
         case .planned(let id, _):
@@ -296,7 +290,7 @@ extension EngineCore {
     mutating func beginCall(of id: RequestID, _ identity: IdentityID? = nil) {
         guard !ownership.isAll else { return }
         withRun(id) { $0.callCount += 1 }
-        if let identity { calledIdentities.insert(identity) }
+        if let identity { identities.called.insert(identity) }
     }
 
     /// Whether something new may begin for a request of the window.
@@ -310,7 +304,7 @@ extension EngineCore {
         isInboxAwaited = true
         guard !isReadingInbox, !ownership.open.isEmpty else { return }
         (isReadingInbox, isInboxAwaited) = (true, false)
-        actions.append(.readInbox(mark(), ownership.open))
+        actions.append(.readInbox(reads.mark(), ownership.open))
     }
 
     mutating func take(_ inbox: PartitionInbox, by read: ReadNumber, at now: WallTime) {

@@ -74,14 +74,15 @@ extension EngineCore {
             return
         }
         while let due = renewals.queued[name]?.first {
-            guard identityOwners[due.identity] == nil, renewals.open[due.credential] == nil else {
+            guard identities.owners[due.identity] == nil, renewals.open[due.credential] == nil
+            else {
                 // Whoever has it may refresh it; the next search finds it.
                 dropFirst(name)
                 continue
             }
             guard lanes[name]?.beginRenewal(at: now) ?? false else { return }
             dropFirst(name)
-            identityOwners[due.identity] = .renewal
+            identities.owners[due.identity] = .renewal
             renewals.open[due.credential] = RenewalBook.Open(due: due, begunAt: now)
             record(.beginRenewal(due.credential, policy, at: now))
         }
@@ -146,7 +147,7 @@ extension EngineCore {
 
     private mutating func endRenewal(_ id: CredentialID, at now: WallTime) {
         guard let due = renewals.open.removeValue(forKey: id)?.due else { return }
-        guard identityOwners[due.identity] == .renewal else { return }
+        guard identities.owners[due.identity] == .renewal else { return }
         release(due.identity, at: due.provider, now: now)
     }
 

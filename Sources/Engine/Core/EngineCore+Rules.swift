@@ -9,8 +9,7 @@ extension EngineCore {
     mutating func readRules() {
         guard !isReadingRules else { return }
         isReadingRules = true
-        lastRead = ReadNumber(value: lastRead.value + 1)
-        actions.append(.readRules(lastRead))
+        actions.append(.readRules(reads.mark()))
     }
 
     /// What was read before an own change is older than that; the next renewal has it read again.
@@ -19,7 +18,7 @@ extension EngineCore {
         let isPending =
             looseChanges.contains { $0.change.isRule }
             || batchUnderWay?.changes.contains(where: \.isRule) ?? false
-        guard !isPending, read > lastReadBeforeRule else { return }
+        guard !isPending, read > reads.lastBeforeRule else { return }
         // Another host may have placed a hold on a user.
         if rulesVersion != rules.version { outdateTurns() }
         rulesVersion = rules.version
@@ -37,7 +36,6 @@ extension EngineCore {
     private mutating func adoptProviders(_ pauses: [ProviderName: String], at now: WallTime) {
         let before = Set(providerPauses.keys)
         providerPauses = pauses
-        environment.pausedProviders = Set(pauses.keys)
         for name in environment.pausedProviders.subtracting(before).sorted() {
             sendHome(name, at: now)
             tellOfPause(name, at: now)
@@ -50,7 +48,6 @@ extension EngineCore {
     private mutating func adoptStores(_ pauses: [StoreName: String], at now: WallTime) {
         let before = Set(storePauses.keys)
         storePauses = pauses
-        environment.pausedStores = Set(pauses.keys)
         if !before.subtracting(pauses.keys).isEmpty { wake(.storePaused, at: now) }
     }
 

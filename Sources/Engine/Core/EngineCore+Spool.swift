@@ -63,14 +63,14 @@ extension EngineCore {
 
     /// Sets what the clock must not be behind of: the newest time that the ledger has signed.
     package mutating func setClockFloor(_ floor: WallTime, at now: WallTime) {
-        clockFloor = floor
+        clock.floor = floor
         noteClock(at: now)
         // What was parked for it may be from before the last stop.
         if !environment.isClockBehind { wake(.clockBehind, at: now) }
     }
 
     mutating func noteClock(at now: WallTime) {
-        let isBehind = now < clockFloor
+        let isBehind = now < clock.floor
         guard isBehind != environment.isClockBehind else { return }
         environment.isClockBehind = isBehind
         if isBehind {
@@ -84,13 +84,13 @@ extension EngineCore {
     /// The clock jumped: whatever was dated by the wrong one is corrected, here and in the state.
     mutating func reclock(_ step: ClockStep, at now: WallTime) {
         if let floor = step.waitsUntil {
-            clockFloor = max(clockFloor, floor)
+            clock.floor = max(clock.floor, floor)
         }
         record(.reclock(step, at: now))
         nextBatch.hasWake = true
         nextBatch.reclockCount += 1
-        reclocksUnderWay += 1
-        lastReadBeforeStep = lastRead
+        clock.stepsUnderWay += 1
+        reads.noteStep()
         for id in window.keys.sorted() {
             withRun(id) { run in
                 run.loaded.request.reclock(step, at: now)
@@ -104,7 +104,7 @@ extension EngineCore {
         for id in exchanges.keys { exchanges[id]?.exchange.reclock(step, at: now) }
         renewals.searchAt = renewals.searchAt.map { _ in now }
         renewals.tendAt = renewals.tendAt.map { _ in now }
-        nextDueAt = now
+        fetch.nextDueAt = now
         noteClock(at: now)
         touchWindow(at: now)
     }

@@ -8,7 +8,8 @@ extension EngineCore {
             return noteDue(now)
         }
         var shares: WindowShares?
-        for loaded in requests where !isStale(loaded.request.id, read) && accepts(loaded, read) {
+        for loaded in requests
+        where !reads.isStale(loaded.request.id, read) && accepts(loaded, read) {
             // One whose provider is paused is parked with that reason, and leaves at once.
             let isFull =
                 loaded.request.lane.map {
@@ -49,7 +50,7 @@ extension EngineCore {
         at now: WallTime
     ) {
         for loaded in requests where window[loaded.request.id] == nil {
-            guard !isStale(loaded.request.id, read), accepts(loaded, read) else { continue }
+            guard !reads.isStale(loaded.request.id, read), accepts(loaded, read) else { continue }
             insert(loaded, at: now)
             catchUp(loaded, at: now)
         }
@@ -70,7 +71,7 @@ extension EngineCore {
 
     /// A request that just left the window is read again; one that is not open has no operations.
     private mutating func retryLoad(_ id: RequestID, by read: ReadNumber) {
-        if isStale(id, read) || read < ownership.lastGain {
+        if reads.isStale(id, read) || read < ownership.lastGain {
             load([id])
             return
         }
@@ -162,7 +163,7 @@ extension EngineCore {
 
     mutating func load(_ ids: [RequestID]) {
         guard !ids.isEmpty else { return }
-        actions.append(.load(beginRead(), ids))
+        actions.append(.load(reads.begin(), ids))
     }
 
     /// Lends a request of the window in place: reading one through the dictionary copies all of it.
@@ -182,7 +183,7 @@ extension EngineCore {
         let isParked = run.loaded.request.phase.parkReason == .awaitingSpool
         spoolGate.leave(id, isParked: isParked)
         if let lane = run.lane { lanes[lane]?.requestCount -= 1 }
-        if !readsUnderWay.isEmpty || !admissionsUnderWay.isEmpty { leftAfterRead[id] = lastRead }
+        reads.noteLeft(id)
         if suspects.first == id { suspects.removeFirst() }
         if let dueAt = run.loaded.request.dueAt { noteDue(dueAt) }
     }
@@ -205,8 +206,8 @@ extension EngineCore {
     }
 
     mutating func noteDue(_ time: WallTime) {
-        nextDueAt = min(nextDueAt ?? time, time)
-        if isFetching { dueNotedDuringFetch = min(dueNotedDuringFetch ?? time, time) }
+        fetch.nextDueAt = min(fetch.nextDueAt ?? time, time)
+        if fetch.isUnderWay { fetch.notedMeanwhile = min(fetch.notedMeanwhile ?? time, time) }
     }
 
     mutating func reply(_ ticket: Ticket, _ outcome: OperationOutcome) {
@@ -325,5 +326,63 @@ extension EngineCore {
         var counted = shares ?? WindowShares(window.values)
         defer { shares = counted }
         return counted.take(loaded, most: most)
+    }
+}
+
+/// Which reads of the state are under way, and what they may show that is older than the window.
+struct ReadLog: Sendable {
+    private(set) var last = ReadNumber(value: 0)
+    private var underWay: Set<ReadNumber> = []
+    private var admissions: Set<ReadNumber> = []
+    /// The last read that began before a request left the window: it may show an older state.
+    private(set) var left: [RequestID: ReadNumber] = [:]
+    private var leftCountToPrune = Limits.windowMax
+    /// The last read that may show times of before a jump of the clock.
+    private(set) var lastBeforeStep = ReadNumber(value: 0)
+    /// The last read that may not show a rule of this host's own.
+    private(set) var lastBeforeRule = ReadNumber(value: 0)
+
+    var isReading: Bool { !underWay.isEmpty }
+
+    /// A number of its own: what began before is known by a smaller one.
+    mutating func mark() -> ReadNumber {
+        last = ReadNumber(value: last.value + 1)
+        return last
+    }
+
+    mutating func begin() -> ReadNumber {
+        underWay.insert(mark())
+        return last
+    }
+
+    mutating func beginAdmission() -> ReadNumber {
+        admissions.insert(mark())
+        return last
+    }
+
+    mutating func end(_ read: ReadNumber) {
+        underWay.remove(read)
+        admissions.remove(read)
+        guard let oldest = [underWay.min(), admissions.min()].compactMap(\.self).min() else {
+            return left.removeAll(keepingCapacity: true)
+        }
+        // There is always a read under way while applications submit without a pause.
+        guard left.count >= leftCountToPrune else { return }
+        left = left.filter { $0.value >= oldest }
+        leftCountToPrune = max(Limits.windowMax, 2 * left.count)
+    }
+
+    mutating func noteLeft(_ id: RequestID) {
+        if isReading || !admissions.isEmpty { noteDropped(id) }
+    }
+
+    mutating func noteDropped(_ id: RequestID) { left[id] = last }
+
+    mutating func noteStep() { lastBeforeStep = last }
+
+    mutating func noteRule() { lastBeforeRule = last }
+
+    func isStale(_ id: RequestID, _ read: ReadNumber) -> Bool {
+        left[id].map { read <= $0 } ?? false
     }
 }

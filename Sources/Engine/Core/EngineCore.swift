@@ -21,11 +21,37 @@ package struct EngineCore: Sendable {
         var callCount = 0
     }
 
-    enum IdentityOwner: Hashable, Sendable {
-        case request(RequestID)
-        case renewal
-        /// A call of before the partition was lost is under way: it may rotate the token.
-        case former
+    struct Identities: Sendable {
+        enum Owner: Hashable, Sendable {
+            case request(RequestID)
+            case renewal
+            /// A call of before the partition was lost is under way: it may rotate the token.
+            case former
+        }
+
+        /// Whose calls a token is for: a refresh may rotate it, so no other comes between.
+        var owners: [IdentityID: Owner] = [:]
+        var callsBehind: [IdentityID: [ProviderLane.Call]] = [:]
+        /// Those with a call under way; counted only where partitions may be lost.
+        var called: Set<IdentityID> = []
+    }
+
+    /// The search for due requests.
+    struct Fetch: Sendable {
+        var isUnderWay = false
+        var skippedLanes: Set<ProviderName> = []
+        var laneLimits: [ProviderName: Int] = [:]
+        var nextDueAt: WallTime? = .distantPast
+        /// Due times noted while it was under way, which it cannot know.
+        var notedMeanwhile: WallTime?
+    }
+
+    struct ClockState: Sendable {
+        /// What the clock must not be behind of: the newest time that the ledger has signed.
+        var floor = WallTime.distantPast
+        /// Jumps that the state has not taken over yet; what it reads may be of before.
+        var stepsUnderWay = 0
+        var tickets: [Ticket] = []
     }
 
     struct Order: Sendable {
@@ -64,11 +90,7 @@ package struct EngineCore: Sendable {
 
     var window: [RequestID: Run] = [:]
     var dirty: [RequestID] = []
-    /// Whose calls an identity's token is for: a refresh may rotate it, so no other comes between.
-    var identityOwners: [IdentityID: IdentityOwner] = [:]
-    var callsBehind: [IdentityID: [ProviderLane.Call]] = [:]
-    /// Identities with a call under way; counted only where partitions may be lost.
-    var calledIdentities: Set<IdentityID> = []
+    var identities = Identities()
     var renewals = RenewalBook()
     var exchanges: [CredentialID: LoadedExchange] = [:]
     /// Exchanges that are tried again at a time of their own.
@@ -81,29 +103,17 @@ package struct EngineCore: Sendable {
     var suspects = Deque<RequestID>()
     var waitingOperations: [RequestID: [(RequestEvent, Ticket)]] = [:]
     var waitingUpdates: [RequestID: [IdentityUpdate]] = [:]
-    /// The last read that began before a request left the window: it may show an older state.
-    var leftAfterRead: [RequestID: ReadNumber] = [:]
-    package internal(set) var lastRead = ReadNumber(value: 0)
-    var readsUnderWay: Set<ReadNumber> = []
-    var admissionsUnderWay: Set<ReadNumber> = []
-    private var leftCountToPrune = Limits.windowMax
-    var isFetching = false
-    var skippedLanes: Set<ProviderName> = []
-    var laneLimits: [ProviderName: Int] = [:]
-    var nextDueAt: WallTime? = .distantPast
-    /// Due times noted while a fetch was under way, which cannot know them.
-    var dueNotedDuringFetch: WallTime?
+    var reads = ReadLog()
+    var fetch = Fetch()
     /// Why what is paused is paused: what an operator has paused, the service does not resume.
-    var providerPauses: [ProviderName: String]
-    var storePauses: [StoreName: String]
+    var providerPauses: [ProviderName: String] {
+        didSet { environment.pausedProviders = Set(providerPauses.keys) }
+    }
+    var storePauses: [StoreName: String] {
+        didSet { environment.pausedStores = Set(storePauses.keys) }
+    }
     var spoolGate = SpoolGate()
-    /// What the clock must not be behind of: the newest time that the ledger has signed.
-    package internal(set) var clockFloor = WallTime.distantPast
-    /// Jumps of the clock that the state has not taken over yet; what it reads may be of before.
-    var reclocksUnderWay = 0
-    var reclockTickets: [Ticket] = []
-    /// The last read that may show times of before a jump of the clock.
-    var lastReadBeforeStep = ReadNumber(value: 0)
+    var clock = ClockState()
     private let unfinishedWakes: [ParkReason: RequestID]
 
     package internal(set) var ownership: Ownership
@@ -120,8 +130,6 @@ package struct EngineCore: Sendable {
     /// Raised with each hold on a user, and with other rules of other hosts.
     package internal(set) var userHoldsVersion = 0
     var isReadingRules = false
-    /// The last read that may not show a rule of this host's own.
-    var lastReadBeforeRule = ReadNumber(value: 0)
     var lastAllowance: GuardAllowance?
 
     var actions: [EngineAction] = []
@@ -197,7 +205,7 @@ package struct EngineCore: Sendable {
         for (name, lane) in lanes
         where !environment.pausedProviders.contains(name) && environment.isVaultOpen {
             if let chance = lane.nextChance(after: now) { times.append(chance) }
-            if let opensAt = lane.opensAt, opensAt > now, skippedLanes.contains(name) {
+            if let opensAt = lane.opensAt, opensAt > now, fetch.skippedLanes.contains(name) {
                 times.append(opensAt)
             }
         }
@@ -209,10 +217,8 @@ package struct EngineCore: Sendable {
         }
         times += stores.values.compactMap(\.stuck.reportAt).filter { $0 > now }
         if let patience = spoolGate.wakeTime(after: now) { times.append(patience) }
-        if environment.isClockBehind { times.append(clockFloor) }
-        if let nextDueAt, !isFetching, mayFetch, hasRoom, reclocksUnderWay == 0 {
-            times.append(nextDueAt)
-        }
+        if environment.isClockBehind { times.append(clock.floor) }
+        if mayBeginFetch, let nextDueAt = fetch.nextDueAt { times.append(nextDueAt) }
         return times.min()
     }
 
@@ -234,17 +240,17 @@ package struct EngineCore: Sendable {
         switch input {
         case .admitted(let requests, let read):
             admitNew(requests, by: read, at: now)
-            end(read)
+            reads.end(read)
         case .fetched(let read, let due, let limit):
             fetched(due, by: read, limit: limit, at: now)
         case .loaded(let read, let requests, let asked):
             guard !isBeforeStep(read) else {
-                end(read)
+                reads.end(read)
                 load(asked)
                 break
             }
             adoptLoaded(requests, asked: asked, by: read, at: now)
-            end(read)
+            reads.end(read)
         case .codes(let loaded):
             for exchange in loaded { adopt(exchange, event: nil, at: now) }
         case .committed(let update):
@@ -276,10 +282,11 @@ package struct EngineCore: Sendable {
         case .clockStepped(let step):
             reclock(step, at: now)
         case .clockSettled(let ticket):
-            if reclocksUnderWay == 0 { reply(ticket, .done) } else { reclockTickets.append(ticket) }
+            guard clock.stepsUnderWay == 0 else { return clock.tickets.append(ticket) }
+            reply(ticket, .done)
         case .clockFloor(let floor):
             // It may be of before a jump; what counts after that follows.
-            setClockFloor(reclocksUnderWay > 0 ? max(floor, clockFloor) : floor, at: now)
+            setClockFloor(clock.stepsUnderWay > 0 ? max(floor, clock.floor) : floor, at: now)
         case .renewalsFound(let due):
             found(due, at: now)
         case .renewed(let id, let answer):
@@ -348,53 +355,33 @@ package struct EngineCore: Sendable {
         limit: Int,
         at now: WallTime
     ) {
-        isFetching = false
+        fetch.isUnderWay = false
         guard !isBeforeStep(read) else {
-            nextDueAt = now
-            return end(read)
+            fetch.nextDueAt = now
+            return reads.end(read)
         }
-        nextDueAt = [due.requests.count >= limit ? now : due.nextDueAt, dueNotedDuringFetch]
+        fetch.nextDueAt = [due.requests.count >= limit ? now : due.nextDueAt, fetch.notedMeanwhile]
             .compactMap(\.self).min()
-        dueNotedDuringFetch = nil
+        fetch.notedMeanwhile = nil
         noteRest(of: due.requests, at: now)
         admit(
-            due.requests.filter { !isStale($0.request.id, read) && accepts($0, read) },
+            due.requests.filter { !reads.isStale($0.request.id, read) && accepts($0, read) },
             at: now
         )
-        end(read)
+        reads.end(read)
     }
 
     func isBeforeStep(_ read: ReadNumber) -> Bool {
-        reclocksUnderWay > 0 || read <= lastReadBeforeStep
+        clock.stepsUnderWay > 0 || read <= reads.lastBeforeStep
     }
 
-    mutating func beginRead() -> ReadNumber {
-        readsUnderWay.insert(mark())
-        return lastRead
-    }
+    package var lastRead: ReadNumber { reads.last }
+
+    /// What the clock must not be behind of.
+    package var clockFloor: WallTime { clock.floor }
 
     /// Begins to accept requests; the number shows how old they are when they come.
-    package mutating func beginAdmission() -> ReadNumber {
-        admissionsUnderWay.insert(mark())
-        return lastRead
-    }
-
-    private mutating func end(_ read: ReadNumber) {
-        readsUnderWay.remove(read)
-        admissionsUnderWay.remove(read)
-        let begun = [readsUnderWay.min(), admissionsUnderWay.min()].compactMap(\.self)
-        guard let oldest = begun.min() else {
-            return leftAfterRead.removeAll(keepingCapacity: true)
-        }
-        // There is always a read under way while applications submit without a pause.
-        guard leftAfterRead.count >= leftCountToPrune else { return }
-        leftAfterRead = leftAfterRead.filter { $0.value >= oldest }
-        leftCountToPrune = max(Limits.windowMax, 2 * leftAfterRead.count)
-    }
-
-    func isStale(_ id: RequestID, _ read: ReadNumber) -> Bool {
-        leftAfterRead[id].map { read <= $0 } ?? false
-    }
+    package mutating func beginAdmission() -> ReadNumber { reads.beginAdmission() }
 
     func accepts(_ loaded: LoadedRequest, _ read: ReadNumber) -> Bool {
         ownership.isAll || accepts(Partition(userHash: loaded.userHash), read)
