@@ -30,7 +30,8 @@ private final class CommitStore: StateStore {
         at now: WallTime,
         limit: Int,
         excluding excluded: Set<RequestID>,
-        laneLimits: [ProviderName: Int]
+        laneLimits: [ProviderName: Int],
+        in partitions: PartitionSet
     ) async throws -> DueRequests { throw Broken() }
 
     func openRequests(_ ids: [RequestID]) async throws -> [LoadedRequest] { throw Broken() }
@@ -38,7 +39,8 @@ private final class CommitStore: StateStore {
     func dueRenewals(
         of providers: [ProviderName],
         at now: WallTime,
-        limit: Int
+        limit: Int,
+        in partitions: PartitionSet
     ) async throws -> DueRenewals { throw Broken() }
 
     func openExchanges(limit: Int) async throws -> [LoadedExchange] { throw Broken() }

@@ -101,27 +101,7 @@ package enum CommitOutcome: Sendable {
 }
 
 /// The state of several hosts, a partition of which has one writer at a time.
-package protocol PartitionedStore: Sendable {
-    /// ``StateStore/dueRequests(at:limit:excluding:laneLimits:)`` of these partitions.
-    ///
-    /// - Throws: The state's error; nothing is known then.
-    func dueRequests(
-        at now: WallTime,
-        limit: Int,
-        excluding excluded: Set<RequestID>,
-        laneLimits: [ProviderName: Int],
-        in partitions: PartitionSet
-    ) async throws -> DueRequests
-
-    func openRequests(_ ids: [RequestID]) async throws -> [LoadedRequest]
-
-    func dueRenewals(
-        of providers: [ProviderName],
-        at now: WallTime,
-        limit: Int,
-        in partitions: PartitionSet
-    ) async throws -> DueRenewals
-
+package protocol PartitionedStore: DueWork {
     /// Commits a batch, or nothing of it.
     ///
     /// In the same transaction it checks that the epoch of each claim is still the newest one, and

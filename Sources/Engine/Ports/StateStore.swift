@@ -221,13 +221,9 @@ package struct DueRequests: Sendable {
     }
 }
 
-/// The private, durable state, as the engine sees it.
-///
-/// Every call is one unit: a batch is committed and on disk when `commit` returns, or the state
-/// throws and nothing may be assumed (a COMMIT that answered an error may have happened): the
-/// process must exit, reopen and read the truth.
-package protocol StateStore: Sendable {
-    /// Requests whose due time has come, the longest due first.
+/// What an engine reads of the state again and again, of one host or of several.
+package protocol DueWork: Sendable {
+    /// Requests of these partitions whose due time has come, the longest due first.
     ///
     /// `excluded` are in the engine's window already; of a lane with limit 0 all are left for now.
     /// - Throws: The state's error; nothing is known then.
@@ -235,13 +231,12 @@ package protocol StateStore: Sendable {
         at now: WallTime,
         limit: Int,
         excluding excluded: Set<RequestID>,
-        laneLimits: [ProviderName: Int]
+        laneLimits: [ProviderName: Int],
+        in partitions: PartitionSet
     ) async throws -> DueRequests
 
     /// Open requests by id; ended and unknown ones are left out.
     func openRequests(_ ids: [RequestID]) async throws -> [LoadedRequest]
-
-    func openExchanges(limit: Int) async throws -> [LoadedExchange]
 
     /// Tokens whose time to be refreshed has come, at most `limit` of each provider.
     ///
@@ -249,8 +244,18 @@ package protocol StateStore: Sendable {
     func dueRenewals(
         of providers: [ProviderName],
         at now: WallTime,
-        limit: Int
+        limit: Int,
+        in partitions: PartitionSet
     ) async throws -> DueRenewals
+}
+
+/// The private, durable state, as the engine sees it.
+///
+/// Every call is one unit: a batch is committed and on disk when `commit` returns, or the state
+/// throws and nothing may be assumed (a COMMIT that answered an error may have happened): the
+/// process must exit, reopen and read the truth.
+package protocol StateStore: DueWork {
+    func openExchanges(limit: Int) async throws -> [LoadedExchange]
 
     func pauses() async throws -> StoredPauses
 

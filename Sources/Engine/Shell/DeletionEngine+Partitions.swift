@@ -78,17 +78,10 @@ extension DeletionEngine {
     ///
     /// - Throws: The state's error for a single host; `CancellationError`.
     func read(_ action: EngineAction) async throws {
-        let (state, now) = (ports.state, ports.clock.now())
+        let now = ports.clock.now()
         switch action {
         case .fetchDue(let read, let limit, let excluded, let lanes, let parts):
             let due = try await self.read {
-                try await state.dueRequests(
-                    at: now,
-                    limit: limit,
-                    excluding: excluded,
-                    laneLimits: lanes
-                )
-            } shared: {
                 try await $0.dueRequests(
                     at: now,
                     limit: limit,
@@ -99,34 +92,19 @@ extension DeletionEngine {
             }
             post(.fetched(read, due, limit: limit))
         case .load(let read, let ids):
-            let requests = try await self.read {
-                try await state.openRequests(ids)
-            } shared: {
-                try await $0.openRequests(ids)
-            }
+            let requests = try await self.read { try await $0.openRequests(ids) }
             post(.loaded(read, requests, asked: ids))
         case .findRenewals(let names, let limit, let parts):
             let due = try await self.read {
-                try await state.dueRenewals(of: names, at: now, limit: limit)
-            } shared: {
                 try await $0.dueRenewals(of: names, at: now, limit: limit, in: parts)
             }
             post(.renewalsFound(due))
         case .readRules(let read):
             guard let shared = ports.shared else { return }
-            let rules = try await self.read {
-                try await shared.store.rules()
-            } shared: {
-                try await $0.rules()
-            }
-            post(.rules(read, rules))
+            post(.rules(read, try await self.read { _ in try await shared.store.rules() }))
         case .readInbox(let read, let partitions):
             guard let shared = ports.shared else { return }
-            let inbox = try await self.read {
-                try await shared.store.inbox(of: partitions)
-            } shared: {
-                try await $0.inbox(of: partitions)
-            }
+            let inbox = try await self.read { _ in try await shared.store.inbox(of: partitions) }
             post(.inbox(read, inbox))
         default:
             preconditionFailure("only reads are read")
@@ -136,14 +114,13 @@ extension DeletionEngine {
     /// Reads again until the state answers: what is read late is known to be late.
     ///
     /// - Throws: The state's error for a single host; `CancellationError`.
-    func read<Value>(
-        _ one: () async throws -> Value,
-        shared: (any PartitionedStore) async throws -> Value
+    private func read<Value>(
+        _ body: (any DueWork) async throws -> Value
     ) async throws -> Value {
-        guard let state = ports.shared else { return try await one() }
+        guard let shared = ports.shared else { return try await body(ports.state) }
         while true {
             try Task.checkCancellation()
-            do { return try await shared(state.store) } catch is CancellationError {
+            do { return try await body(shared.store) } catch is CancellationError {
                 throw CancellationError()
             } catch {
                 try await ports.clock.sleep(until: ports.clock.now() + RetryPolicy.lease.first)

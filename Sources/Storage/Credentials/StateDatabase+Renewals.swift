@@ -6,18 +6,11 @@ extension StateDatabase {
     package func dueRenewals(
         of providers: [ProviderName],
         at now: WallTime,
-        limit: Int
-    ) async throws -> DueRenewals {
-        try await dueRenewals(of: providers, at: now, limit: limit, in: .all)
-    }
-
-    func dueRenewals(
-        of providers: [ProviderName],
-        at now: WallTime,
         limit: Int,
-        in scope: PartitionScope
+        in partitions: PartitionSet = .all
     ) async throws -> DueRenewals {
-        try await read { database in
+        let scope = PartitionScope(partitions)
+        return try await read { database in
             var due: [DueRenewal] = []
             var nextDueAt: WallTime?
             for name in providers {

@@ -16,7 +16,7 @@ extension SharedDatabase: PartitionedStore {
             limit: limit,
             excluding: excluded,
             laneLimits: laneLimits,
-            in: PartitionScope(partitions)
+            in: partitions
         )
     }
 
@@ -32,12 +32,7 @@ extension SharedDatabase: PartitionedStore {
         limit: Int,
         in partitions: PartitionSet
     ) async throws -> DueRenewals {
-        try await state.dueRenewals(
-            of: providers,
-            at: now,
-            limit: limit,
-            in: PartitionScope(partitions)
-        )
+        try await state.dueRenewals(of: providers, at: now, limit: limit, in: partitions)
     }
 
     /// Version, pauses and override of one snapshot.

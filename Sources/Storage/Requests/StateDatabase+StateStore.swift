@@ -10,25 +10,11 @@ extension StateDatabase: StateStore {
         at now: WallTime,
         limit: Int,
         excluding excluded: Set<RequestID>,
-        laneLimits: [ProviderName: Int]
-    ) async throws -> DueRequests {
-        try await dueRequests(
-            at: now,
-            limit: limit,
-            excluding: excluded,
-            laneLimits: laneLimits,
-            in: .all
-        )
-    }
-
-    func dueRequests(
-        at now: WallTime,
-        limit: Int,
-        excluding excluded: Set<RequestID>,
         laneLimits: [ProviderName: Int],
-        in scope: PartitionScope
+        in partitions: PartitionSet = .all
     ) async throws -> DueRequests {
-        try await read { database in
+        let scope = PartitionScope(partitions)
+        return try await read { database in
             var due: [DueLanes.Due] = []
             var nextDueAt: WallTime?
             for lane in try DueLanes.all(database) {
