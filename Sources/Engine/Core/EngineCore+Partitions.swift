@@ -258,14 +258,11 @@ extension EngineCore {
     mutating func consume(_ input: EngineInput, of read: ReadNumber, at now: WallTime) {
         switch input {
         case .answered(let id, let event, let provider, let failure, _):
-            if let identity = event.identity ?? event.postponedIdentity {
-                identities.called.remove(identity)
-            }
+            let identity = event.identity ?? event.postponedIdentity
+            if let identity { identities.called.remove(identity) }
             if endCall(of: id, read) { return consume(input, at: now) }
             providerAnswered(provider, .request(id), failure: failure, at: now)
-            guard let identity = event.identity ?? event.postponedIdentity,
-                identities.owners[identity] == .former
-            else { return }
+            guard let identity, identities.owners[identity] == .former else { return }
             release(identity, at: provider, now: now)
         case .planned(let id, _):
             guard endCall(of: id, read) else { return plans.finished() }

@@ -54,11 +54,7 @@ extension EngineCore {
     private mutating func adoptHolds(_ holds: [StoreHold], at now: WallTime) {
         let before = Set(environment.holds)
         environment.holds = holds
-        for hold in holds where !before.contains(hold) {
-            if let (requests, gate) = stores[hold.store]?.purge {
-                actions.append(.stop(gate, requests))
-            }
-        }
+        for hold in holds where !before.contains(hold) { stop(stores[hold.store]?.purge) }
         if !before.isSubset(of: holds) { wake(.onHold, at: now) }
     }
 }
@@ -87,9 +83,7 @@ extension EngineCore {
         }
         environment.holds.append(hold)
         // Also for a hold on rows: the orders come back at once, and then they know of it.
-        if let (requests, gate) = stores[hold.store]?.purge {
-            actions.append(.stop(gate, requests))
-        }
+        stop(stores[hold.store]?.purge)
         stores[hold.store]?.stuck.forgetAll()
         record(.placeHold(hold))
         nextBatch.tickets.append(ticket)
@@ -109,10 +103,11 @@ extension EngineCore {
     /// Stops the purges of runs, also of those that wait for their turn: they read the holds again.
     mutating func outdateTurns() {
         userHoldsVersion += 1
-        for name in storeOrder {
-            guard let (requests, gate) = stores[name]?.turn else { continue }
-            actions.append(.stop(gate, requests))
-        }
+        for name in storeOrder { stop(stores[name]?.turn) }
+    }
+
+    private mutating func stop(_ purge: (requests: [RequestID], gate: PurgeGate)?) {
+        if let (requests, gate) = purge { actions.append(.stop(gate, requests)) }
     }
 
     /// Ends the purges under way, whose rules may be others by now; what they leave is purged anew.
