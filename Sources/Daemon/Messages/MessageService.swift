@@ -4,13 +4,12 @@ import Logging
 import Messages
 import Settings
 import Storage
-import Synchronization
 
 /// Empties the queues of messages: one lane for each subscriber, and one for mail.
 ///
 /// A lane has some calls under way and hinders no other, and nothing in the engine waits for one.
 /// What a crash interrupts is sent again: the receiver knows it by its id.
-final class MessageService: Sendable {
+struct MessageService: Sendable {
     /// Calls of a lane at a time.
     static let batchMax = WebhookChannel.concurrency
 
@@ -28,27 +27,14 @@ final class MessageService: Sendable {
     let mail: MailRoom
     let alarms: AlarmQueue
     let clock: any EngineClock
-    let steward: Steward
+    var steward = Steward.single
     let logger: Logger
     let counter = Counter<Attempts>()
-    private let lanes = Mutex<[SubscriberName: MessageLane]>([:])
-
-    init(
-        state: StateDatabase,
-        registry: AdapterRegistry,
-        mail: MailRoom,
-        alarms: AlarmQueue,
-        clock: any EngineClock,
-        steward: Steward = .single,
-        logger: Logger
-    ) {
-        (self.state, self.registry, self.mail) = (state, registry, mail)
-        (self.alarms, self.clock, self.logger) = (alarms, clock, logger)
-        self.steward = steward
-        alarms.signal.set { state.wakeMessages() }
-    }
+    private let lanes = Latest<[SubscriberName: MessageLane]>([:])
 
     func run() async throws {
+        // What came before is taken with the first signal, which the start has sent.
+        alarms.signal.set { [state] in state.wakeMessages() }
         try await withThrowingDiscardingTaskGroup { group in
             var timers = ArmedTimers()
             for await _ in state.messageSignals {
@@ -82,7 +68,7 @@ final class MessageService: Sendable {
         guard adapters.hasMessages else { return nil }
         let now = clock.now()
         var next: WallTime?
-        let busy = lanes.withLock { Set($0.filter(\.value.isBusy).keys) }
+        let busy = Set(lanes.value.filter(\.value.isBusy).keys)
         let queues = try await clock.persist { [state] in try await state.messageQueues() }
         // The queue of a subscriber that this configuration lacks waits for one that has it.
         for queue in queues where channel(queue.name, of: adapters) != nil {
@@ -237,7 +223,7 @@ final class MessageService: Sendable {
 
     /// The failure of each lane that fails now, for the status.
     var failing: [SubscriberName: MessageFailure] {
-        lanes.withLock { $0.compactMapValues(\.failure) }
+        lanes.value.compactMapValues(\.failure)
     }
 }
 

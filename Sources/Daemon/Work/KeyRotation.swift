@@ -2,7 +2,6 @@ import Engine
 import Lifecycle
 import Logging
 import Storage
-import Synchronization
 import Vault
 
 /// Wraps every user's data key, and seals every case and found id, anew under the active vault key,
@@ -18,7 +17,7 @@ import Vault
 /// A key is replaced only if it is still the one that was read, and what it seals stays as it is.
 /// So at every moment each user has exactly one wrapped key that a loaded vault key opens, and a
 /// crash costs at most the batch that was not committed.
-final class KeyRotation: Sendable {
+struct KeyRotation: Sendable {
     struct Progress: Hashable, Sendable {
         var state = KeyRotationState.idle
         var rewrapped = 0
@@ -42,29 +41,15 @@ final class KeyRotation: Sendable {
     /// Its value is the id of the key that is rotated to.
     private static let note = "key_rotation"
 
-    private let state: StateDatabase
-    private let vault: SealedVault
-    private let clock: any EngineClock
-    private let steward: Steward
-    private let logger: Logger
-    private let current = Mutex(Progress())
+    let state: StateDatabase
+    let vault: SealedVault
+    let clock: any EngineClock
+    var steward = Steward.single
+    let logger: Logger
+    private let current = Latest(Progress())
     private let start = WakeSignal()
 
-    init(
-        state: StateDatabase,
-        vault: SealedVault,
-        clock: any EngineClock,
-        steward: Steward = .single,
-        logger: Logger
-    ) {
-        self.state = state
-        self.vault = vault
-        self.clock = clock
-        self.steward = steward
-        self.logger = logger
-    }
-
-    var progress: Progress { current.withLock { $0 } }
+    var progress: Progress { current.value }
 
     /// Starts a rotation to the active key, which goes on after every restart until it is done.
     ///

@@ -3,13 +3,12 @@ import Lifecycle
 import Logging
 import Storage
 import Stores
-import Synchronization
 
 /// Checks again what the service has paused by itself, and resumes it once nothing is wrong.
 ///
 /// A store that was missing or damaged is mended without notice to the service. What an operator
 /// has paused stays paused.
-final class PauseWatch: Sendable {
+struct PauseWatch: Sendable {
     private static let idlePeriod = Duration.seconds(3600)
 
     enum Component: Hashable, Sendable {
@@ -17,41 +16,23 @@ final class PauseWatch: Sendable {
         case store(StoreName)
     }
 
-    private let state: StateDatabase
-    private let registry: AdapterRegistry
-    private let clock: any EngineClock
-    private let steppedAt: @Sendable () -> WallTime?
-    private let steward: Steward
-    private let logger: Logger
-    private let post: @Sendable (EngineInput) -> Void
-    private let lastStepAt = Mutex<WallTime?>(nil)
-    private let checks = Mutex<[Component: ComponentCheck]>([:])
-    private let waking = Mutex<WakeSignal?>(nil)
-
-    init(
-        state: StateDatabase,
-        registry: AdapterRegistry,
-        clock: any EngineClock,
-        steppedAt: @escaping @Sendable () -> WallTime? = { nil },
-        steward: Steward = .single,
-        logger: Logger,
-        post: @escaping @Sendable (EngineInput) -> Void
-    ) {
-        self.state = state
-        self.registry = registry
-        self.clock = clock
-        self.steppedAt = steppedAt
-        self.steward = steward
-        self.logger = logger
-        self.post = post
-    }
+    let state: StateDatabase
+    let registry: AdapterRegistry
+    let clock: any EngineClock
+    var steppedAt: @Sendable () -> WallTime? = { nil }
+    var steward = Steward.single
+    let logger: Logger
+    let post: @Sendable (EngineInput) -> Void
+    private let lastStepAt = Latest<WallTime?>(nil)
+    private let checks = Latest<[Component: ComponentCheck]>([:])
+    private let waking = Latest<WakeSignal?>(nil)
 
     func run() async throws {
         try await withThrowingDiscardingTaskGroup { group in
             while true {
                 // Before the list is read, so that no pause falls in between.
                 let signal = WakeSignal()
-                waking.withLock { $0 = signal }
+                waking.value = signal
                 let (components, isIdle) = try await due()
                 for component in components {
                     // A slow one keeps no other waiting.
@@ -67,7 +48,7 @@ final class PauseWatch: Sendable {
 
     /// A component was paused.
     func wake() {
-        waking.withLock { $0 }?.send()
+        waking.value?.send()
     }
 
     /// Checks at once what the service paused: a reload may have mended it.
@@ -96,7 +77,7 @@ final class PauseWatch: Sendable {
     }
 
     func problems(of component: Component) -> [String] {
-        checks.withLock { $0[component]?.problems ?? [] }
+        checks.value[component]?.problems ?? []
     }
 
     /// Checks one component because an operator resumes it; returns what is wrong.
@@ -157,7 +138,7 @@ final class PauseWatch: Sendable {
     /// The pauses of the service that a check can end.
     private func own(_ pauses: StoredPauses) -> [Component] {
         let now = clock.now()
-        let steppedAt = lastStepAt.withLock { $0 }
+        let steppedAt = lastStepAt.value
         let providers = pauses.providers.filter { _, reason in
             ComponentCheck.endsPauseOfProvider(reason, steppedAt: steppedAt, now: now)
         }

@@ -3,24 +3,17 @@ import Lifecycle
 import Providers
 import Settings
 import Storage
-import Synchronization
 
 /// Checks that a sign-in is real, the user's own, fresh, and used once.
-final class SignInService: Sendable {
+struct SignInService: Sendable {
     /// Users that wait for a provider's keys; deletions of more are refused.
     private static let waitingMax = 10_000
 
-    private let state: StateDatabase
-    private let hasher: any KeyedHasher
-    private let registry: AdapterRegistry
+    let state: StateDatabase
+    let hasher: any KeyedHasher
+    let registry: AdapterRegistry
     /// Until when the sign-in of users would count that could not be judged yet.
-    private let waiting = Mutex<[[UInt8]: WallTime]>([:])
-
-    init(state: StateDatabase, hasher: any KeyedHasher, registry: AdapterRegistry) {
-        self.state = state
-        self.hasher = hasher
-        self.registry = registry
-    }
+    private let waiting = Latest<[[UInt8]: WallTime]>([:])
 
     func record(
         _ verified: VerifiedSignIn,

@@ -39,6 +39,12 @@ package final class Latest<Value: Sendable>: Sendable {
         get { state.withLock { $0 } }
         set { state.withLock { $0 = newValue } }
     }
+
+    package func withLock<Result, Failure: Error>(
+        _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        try state.withLock(body)
+    }
 }
 
 /// The timers that a loop has set and that have not fired, each earlier than the one before it.
