@@ -13,24 +13,15 @@ import Vault
 struct Daemon: Sendable {
     static let version = "0.1.0"
 
+    /// Work that only cancellation or an error ends.
+    typealias Loop = @Sendable () async throws -> Void
+
     let base: DaemonBuilder.Base
     let engine: DeletionEngine
-    let spool: SpoolService
-    let queues: [SpoolService]
     let server: ControlServer
-    let watchdog: Watchdog
-    let deadlines: DeadlineWatch
-    let rotation: KeyRotation
-    /// `nil` for a state in a file.
-    let pulse: HostPulse?
-    let replay: ReplayService
-    let rechecks: RecheckService
-    let sampler: TombstoneSampler
-    let notifications: NotificationService
-    let messages: MessageService
+    let loops: [Loop]
     let poller: NotificationPoller
     let reloader: Reloader
-    let pauses: PauseWatch
     private var logger: Logger { base.logger }
 
     /// Runs until SIGTERM or SIGINT, or until the content of the state is unknown.
@@ -76,25 +67,11 @@ struct Daemon: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await engine.run() }
             group.addTask { try await base.state.runScrubs() }
-            for spool in [spool] + queues { group.addTask { try await spool.run() } }
-            group.addTask { try await watchdog.run() }
             group.addTask { try await base.clockKeeper.run(engine) }
-            group.addTask { try await deadlines.run() }
-            group.addTask { try await rotation.run() }
             group.addTask { try await base.ledger.run() }
-            group.addTask { try await replay.run() }
-            group.addTask { try await rechecks.run() }
-            if sampler.isOn { group.addTask { try await sampler.run() } }
-            group.addTask { try await notifications.run() }
-            group.addTask { try await messages.run() }
-            group.addTask { try await poller.run() }
             group.addTask { await reloader.runRetirement() }
-            group.addTask { try await pauses.run() }
             group.addTask { await obey(signals) }
-            if let pulse { group.addTask { try await pulse.run() } }
-            if let shared = base.opened.shared {
-                group.addTask { try await HostWatch(shared: shared).run() }
-            }
+            for loop in loops { group.addTask { try await loop() } }
             defer { group.cancelAll() }
             try await waitForStop(&group)
             base.notifier.stopping(status: "stopping")

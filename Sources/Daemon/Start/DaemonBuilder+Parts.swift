@@ -290,14 +290,15 @@ extension DaemonBuilder.Base {
         KeyRotation(state: state, vault: vault, clock: clock, steward: steward, logger: logger)
     }
 
-    func makePulse(
+    /// What follows the other hosts of a state that is shared.
+    func makeHostLoops(
         _ steward: Steward,
         _ intake: IntakeService,
         _ rotation: KeyRotation,
         _ notifications: NotificationService
-    ) -> HostPulse? {
-        guard opened.shared != nil else { return nil }
-        return HostPulse(
+    ) -> [Daemon.Loop] {
+        guard let shared = opened.shared else { return [] }
+        let pulse = HostPulse(
             steward: steward,
             state: state,
             intake: intake,
@@ -307,14 +308,8 @@ extension DaemonBuilder.Base {
             notifications: notifications,
             clock: clock
         )
-    }
-
-    func makeSampler(_ parts: RecheckParts, _ steward: Steward) -> TombstoneSampler {
-        TombstoneSampler(
-            parts: parts,
-            interval: configuration.requests.sampleInterval,
-            steward: steward
-        )
+        let watch = HostWatch(shared: shared)
+        return [{ try await pulse.run() }, { try await watch.run() }]
     }
 
     func makeMessages(_ steward: Steward) -> MessageService {
@@ -329,8 +324,13 @@ extension DaemonBuilder.Base {
         )
     }
 
-    func makeWatchdog(_ engine: DeletionEngine) -> Watchdog {
-        Watchdog(
+    /// What no other part asks for anything.
+    func makeLoops(
+        _ engine: DeletionEngine,
+        _ parts: RecheckParts,
+        _ steward: Steward
+    ) -> [Daemon.Loop] {
+        let watchdog = Watchdog(
             engine: engine,
             state: state,
             clock: clock,
@@ -338,9 +338,20 @@ extension DaemonBuilder.Base {
             interval: ServiceNotifier.watchdogInterval,
             logger: logger
         )
+        let deadlines = makeDeadlineWatch(steward)
+        let rechecks = RecheckService(parts: parts, steward: steward)
+        let interval = configuration.requests.sampleInterval
+        let sampler = TombstoneSampler(parts: parts, interval: interval, steward: steward)
+        var loops: [Daemon.Loop] = [
+            { try await watchdog.run() },
+            { try await deadlines.run() },
+            { try await rechecks.run() },
+        ]
+        if sampler.isOn { loops.append { try await sampler.run() } }
+        return loops
     }
 
-    func makeDeadlineWatch(_ steward: Steward) -> DeadlineWatch {
+    private func makeDeadlineWatch(_ steward: Steward) -> DeadlineWatch {
         DeadlineWatch(
             clock: clock,
             deadlines: { [state, clock] time, limit in

@@ -247,24 +247,24 @@ struct DaemonBuilder: Sendable {
                 reload: { () async throws(ControlProblem) in try await reloader.reload() }
             )
         )
+        var loops: [Daemon.Loop] = [
+            { try await rotation.run() },
+            { try await replay.run() },
+            { try await notifications.run() },
+            { try await messages.run() },
+            { try await poller.run() },
+            { try await pauses.run() },
+        ]
+        for spool in [spool] + queues.values { loops.append { try await spool.run() } }
+        loops += base.makeLoops(engine, rechecks, steward)
+        loops += base.makeHostLoops(steward, intake, rotation, notifications)
         return Daemon(
             base: base,
             engine: engine,
-            spool: spool,
-            queues: Array(queues.values),
             server: try await StartStep.sockets.run { try await makeServer(base, backend) },
-            watchdog: base.makeWatchdog(engine),
-            deadlines: base.makeDeadlineWatch(steward),
-            rotation: rotation,
-            pulse: base.makePulse(steward, intake, rotation, notifications),
-            replay: replay,
-            rechecks: RecheckService(parts: rechecks, steward: steward),
-            sampler: base.makeSampler(rechecks, steward),
-            notifications: notifications,
-            messages: messages,
+            loops: loops,
             poller: poller,
-            reloader: reloader,
-            pauses: pauses
+            reloader: reloader
         )
     }
 
