@@ -131,7 +131,8 @@ let libraries: [Target] = [
         [
             "Encoding", "HTTP", "Programs", "Settings", "Engine", "Lifecycle", .nioCore, .nioPosix,
             .nioHTTP1,
-        ]
+        ],
+        resources: [.embedInCode("confirmations.txt")]
     ),
     library("Settings", ["CTOML", "Encoding", "Lifecycle"]),
     library("Systemd", ["Encoding", "Lifecycle", "CSystemd", "CLinux", .logging]),

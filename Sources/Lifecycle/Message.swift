@@ -51,6 +51,27 @@ package enum MessageLanguage: String, Sendable, CaseIterable {
     case french = "fr"
     case spanish = "es"
     case italian = "it"
+
+    /// The texts of a file, by their names and languages.
+    ///
+    /// `[NAME]` stands above the texts, each begins with the tag of its language, and a line that
+    /// begins with blanks goes on with the text before it.
+    package static func texts(in file: String) -> [String: [MessageLanguage: String]] {
+        var texts: [String: [MessageLanguage: String]] = [:]
+        var (name, language) = ("", MessageLanguage.english)
+        for line in file.split(separator: "\n") where !line.hasPrefix("#") {
+            let text = String(line.dropFirst(3))
+            if line.hasPrefix("[") {
+                name = String(line.dropFirst().dropLast())
+            } else if let next = MessageLanguage(rawValue: String(line.prefix(2))) {
+                language = next
+                texts[name, default: [:]][next] = text
+            } else {
+                texts[name]?[language]?.append(" " + text)
+            }
+        }
+        return texts
+    }
 }
 
 /// An address for mail that every mail server takes: ASCII, no quotes, no comments, no route

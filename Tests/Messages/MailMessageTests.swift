@@ -63,6 +63,14 @@ struct MailMessageTests {
         #expect(others.allSatisfy { MailText.confirmation(facts, in: $0).text != text })
     }
 
+    @Test func `each text of a confirmation is there in every language`() {
+        let texts = MailText.confirmations
+        #expect(texts.count == 8)
+        for (name, text) in texts {
+            #expect(Set(text.keys) == Set(MessageLanguage.allCases), "\(name)")
+        }
+    }
+
     @Test func `a line that is a dot alone does not end the mail early`() {
         let stuffed = SMTPDialog.stuffed(Array(".\r\na\r\n..b\r\n.\r\n".utf8))
         #expect(String(decoding: stuffed, as: UTF8.self) == "..\r\na\r\n...b\r\n..\r\n")

@@ -3,7 +3,9 @@ import Lifecycle
 /// What receipts say in their languages, from `receipts.txt`.
 enum ReceiptTexts {
     /// By the names of that file.
-    static let all = read(String(decoding: PackageResources.receipts_txt, as: UTF8.self))
+    static let all = MessageLanguage.texts(
+        in: String(decoding: PackageResources.receipts_txt, as: UTF8.self)
+    )
 
     /// The sentence about copies with its name; `nil` in English, and for an id without
     /// translations.
@@ -11,23 +13,6 @@ enum ReceiptTexts {
     /// By the ids of the phrases of all kinds of stores: this program links no store.
     static func copy(_ id: String, _ name: String?, in language: MessageLanguage) -> String? {
         all["copy \(id)"]?[language].map { ResidualPhrase.filled($0, name) }
-    }
-
-    private static func read(_ file: String) -> [String: [MessageLanguage: String]] {
-        var texts: [String: [MessageLanguage: String]] = [:]
-        var (name, language) = ("", MessageLanguage.english)
-        for line in file.split(separator: "\n") where !line.hasPrefix("#") {
-            let text = String(line.dropFirst(3))
-            if line.hasPrefix("[") {
-                name = String(line.dropFirst().dropLast())
-            } else if let next = MessageLanguage(rawValue: String(line.prefix(2))) {
-                language = next
-                texts[name, default: [:]][next] = text
-            } else {
-                texts[name]?[language]?.append(" " + text)
-            }
-        }
-        return texts
     }
 }
 
