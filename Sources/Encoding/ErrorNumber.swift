@@ -45,6 +45,16 @@ package enum FileBytes {
         return true
     }
 
+    /// What a command of sh(1) prints, at most `countMax` bytes; empty where it cannot be run.
+    package static func output(of command: String, atMost countMax: Int) -> String {
+        guard let pipe = unsafe popen(command, "r") else { return "" }
+        defer { unsafe pclose(pipe) }
+        var bytes: [UInt8] = []
+        let descriptor = unsafe fileno(pipe)
+        guard read(descriptor, into: &bytes, atMost: countMax) else { return "" }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     /// Writes all of them, and may block.
     @discardableResult
     package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {

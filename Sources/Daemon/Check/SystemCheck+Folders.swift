@@ -222,16 +222,7 @@ enum ServiceUnit {
 
     /// What a command prints; empty when it cannot be run, or not in time.
     static func output(_ command: String) -> String {
-        guard let pipe = unsafe popen("timeout 5 \(command) 2>/dev/null", "r") else { return "" }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 4096)
-        while true {
-            let count = unsafe fread(&chunk, 1, chunk.count, pipe)
-            guard count > 0 else { break }
-            bytes += chunk[..<count]
-        }
-        unsafe pclose(pipe)
-        return String(decoding: bytes, as: UTF8.self)
+        FileBytes.output(of: "timeout 5 \(command) 2>/dev/null", atMost: 1 << 20)
     }
 }
 

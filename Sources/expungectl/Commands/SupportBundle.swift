@@ -69,7 +69,7 @@ struct SupportBundle: AsyncParsableCommand {
 
     private func content(of file: BundleFile) async throws -> String {
         switch file {
-        case .machine, .journal: Shell.output(file.command, byteCountMax: 1 << 26)
+        case .machine, .journal: FileBytes.output(of: file.command, atMost: 1 << 26)
         case .metrics: try await global.call(.metrics)
         case .settings: Config.text(try await global.call(.settings(.shareable)))
         case .status: try Self.json(try await global.call(.status))

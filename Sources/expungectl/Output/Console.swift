@@ -41,27 +41,11 @@ enum LastReason {
     /// `nil` for a socket that is not the installed service's.
     static func find(socket: String) -> String? {
         guard socket.hasPrefix("/run/expunged/") else { return nil }
-        let text = Shell.output(
-            "timeout 0.3 journalctl --quiet --no-pager --boot --output=cat --lines=1 --priority=err"
-                + " _SYSTEMD_UNIT=expunged.service 2>/dev/null",
-            byteCountMax: 2048
+        let text = FileBytes.output(
+            of: "timeout 0.3 journalctl --quiet --no-pager --boot --output=cat --lines=1"
+                + " --priority=err _SYSTEMD_UNIT=expunged.service 2>/dev/null",
+            atMost: 2048
         )
         return text.split(separator: "\n").first.map(String.init)
-    }
-}
-
-/// What a fixed command of sh(1) prints; empty where it cannot be run.
-enum Shell {
-    static func output(_ command: String, byteCountMax: Int) -> String {
-        guard let pipe = unsafe popen(command, "r") else { return "" }
-        defer { unsafe pclose(pipe) }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 2048)
-        while bytes.count < byteCountMax {
-            let count = unsafe fread(&chunk, 1, chunk.count, pipe)
-            guard count > 0 else { break }
-            bytes += chunk[..<count]
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }
