@@ -148,7 +148,7 @@ package struct MessageSetupError: Error, Sendable, CustomStringConvertible {
 enum MessageBody {
     static func bytes(of message: OutgoingMessage) -> [UInt8] {
         JSONWriter.object { writer in
-            writer.member("type", "\(message.topic.rawValue).\(message.subject)")
+            writer.member("type", message.type)
             writer.member("timestamp", message.occurredAt.rfc3339)
             writer.name("data")
             writer.object { writer in
@@ -177,36 +177,4 @@ package protocol MessageChannel: Sendable {
     func send(_ message: OutgoingMessage) async -> SendResult
 
     func shutdown() async
-}
-
-/// What a message says, and its id.
-package struct OutgoingMessage: Hashable, Sendable {
-    package let id: MessageID
-    package let topic: MessageTopic
-    /// Of the request; the severity of an alarm.
-    package let kind: String
-    /// The state of the request; the event of an alarm.
-    package let subject: String
-    /// The reason of the state; the sentence of an alarm.
-    package let detail: String?
-    package let request: RequestID?
-    package let occurredAt: WallTime
-
-    package init(
-        id: MessageID,
-        topic: MessageTopic,
-        kind: String,
-        subject: String,
-        detail: String?,
-        request: RequestID?,
-        occurredAt: WallTime
-    ) {
-        self.id = id
-        self.topic = topic
-        self.kind = kind
-        self.subject = subject
-        self.detail = detail
-        self.request = request
-        self.occurredAt = occurredAt
-    }
 }

@@ -125,7 +125,7 @@ extension DaemonBackend {
         let isFull = found.count == MessageQuery.pageSize
         return WireList(
             found.map(WireMessage.init),
-            nextCursor: isFull ? found.last?.id.description : nil
+            nextCursor: isFull ? found.last?.message.id.description : nil
         )
     }
 
@@ -146,14 +146,14 @@ extension WireMessage {
     init(_ record: MessageRecord) {
         let ended: MessageState = record.isDelivered ? .delivered : .givenUp
         self.init(
-            id: record.id,
+            id: record.message.id,
             subscriber: record.subscriber.rawValue,
-            type: "\(record.topic.rawValue).\(record.subject)",
-            occurredAt: record.occurredAt,
+            type: record.message.type,
+            occurredAt: record.message.occurredAt,
             state: record.dueAt == nil ? ended : .waiting,
             attempts: record.attempts
         )
-        requestID = record.request
+        requestID = record.message.request
         attemptedAt = record.attemptedAt
         nextAttemptAt = record.dueAt
         httpStatus = record.status

@@ -122,11 +122,11 @@ struct MessageService: Sendable {
             guard !batch.isEmpty else { return }
             let results = await send(batch, by: channel)
             guard !Task.isCancelled else { return }
-            let attempts = zip(batch, results).map { message, result in
+            let attempts = zip(batch, results).map { record, result in
                 MessageAttempt(
-                    of: message.id,
-                    attempts: message.attempts,
-                    begunAt: message.begunAt,
+                    of: record.message.id,
+                    attempts: record.attempts,
+                    begunAt: record.begunAt,
                     result,
                     retryFor: retryFor,
                     at: clock.now()
@@ -136,7 +136,8 @@ struct MessageService: Sendable {
                 try await state.record(attempts, of: name, now: clock.now())
             }
             note(attempts, of: name)
-            noteRefused(zip(batch, results).filter { $0.0.topic == .alarm }.map(\.1), of: name)
+            let alarms = zip(batch, results).filter { $0.0.message.topic == .alarm }
+            noteRefused(alarms.map(\.1), of: name)
             if settle(results, of: name) { return }
         }
     }
@@ -154,7 +155,7 @@ struct MessageService: Sendable {
     ) async -> [SendResult] {
         await withTaskGroup(of: (Int, SendResult).self) { group in
             for (index, record) in batch.enumerated() {
-                group.addTask { (index, await channel.send(OutgoingMessage(record))) }
+                group.addTask { (index, await channel.send(record.message)) }
             }
             var results = Array(repeating: SendResult(failure: .lost), count: batch.count)
             for await (index, result) in group { results[index] = result }
@@ -224,19 +225,5 @@ struct MessageService: Sendable {
     /// The failure of each lane that fails now, for the status.
     var failing: [SubscriberName: MessageFailure] {
         lanes.value.compactMapValues(\.failure)
-    }
-}
-
-extension OutgoingMessage {
-    init(_ record: MessageRecord) {
-        self.init(
-            id: record.id,
-            topic: record.topic,
-            kind: record.kind,
-            subject: record.subject,
-            detail: record.detail,
-            request: record.request,
-            occurredAt: record.occurredAt
-        )
     }
 }

@@ -3,17 +3,8 @@ package import Lifecycle
 
 /// A message as it is stored: what it says, and how its delivery goes.
 package struct MessageRecord: Hashable, Sendable {
-    package let id: MessageID
+    package let message: OutgoingMessage
     package let subscriber: SubscriberName
-    package let topic: MessageTopic
-    /// Of the request; the severity of an alarm.
-    package let kind: String
-    /// The state of the request; the event of an alarm.
-    package let subject: String
-    /// The reason of the state; the sentence of an alarm.
-    package let detail: String?
-    package let request: RequestID?
-    package let occurredAt: WallTime
     /// Of the next attempt; `nil` after the last one.
     package let dueAt: WallTime?
     /// When it was queued, or queued again.
@@ -53,16 +44,17 @@ enum SubscriberColumn: Int32, Columns {
 
 extension MessageRecord {
     init(_ row: Row<MessageColumn>) throws {
-        id = MessageID(
-            sequence: row.int64(.sequence),
-            nonce: Hexadecimal.text(row.blob(.nonce))
+        let nonce = Hexadecimal.text(row.blob(.nonce))
+        message = OutgoingMessage(
+            id: MessageID(sequence: row.int64(.sequence), nonce: nonce),
+            topic: try row.choice(.topic, as: MessageTopic.self),
+            kind: row.text(.kind),
+            subject: row.text(.subject),
+            detail: row.textOrNil(.detail),
+            request: try row.requestIDOrNil(.requestID),
+            occurredAt: row.time(.occurredAt)
         )
         subscriber = SubscriberName(row.text(.subscriber))
-        topic = try row.choice(.topic, as: MessageTopic.self)
-        (kind, subject) = (row.text(.kind), row.text(.subject))
-        detail = row.textOrNil(.detail)
-        request = try row.requestIDOrNil(.requestID)
-        occurredAt = row.time(.occurredAt)
         dueAt = row.timeOrNil(.dueAt)
         begunAt = row.time(.begunAt)
         attempts = row.int(.attempts)

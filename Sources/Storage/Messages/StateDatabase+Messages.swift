@@ -207,8 +207,9 @@ extension StateDatabase {
                     body: MessageRecord.init
                 )
             }
-            guard let before = try find(), before.id == id else { return nil }
-            guard before.topic != .confirmation || before.dueAt != nil else { return before }
+            guard let before = try find(), before.message.id == id else { return nil }
+            let hasReceiver = before.message.topic != .confirmation || before.dueAt != nil
+            guard hasReceiver else { return before }
             try database.run(
                 """
                 UPDATE messages SET due_at = ?1, begun_at = ?1, is_delivered = 0, attempts = 0

@@ -61,10 +61,11 @@ struct StateMessageTests {
         try await fixture.save(parked, was: purging)
         try await fixture.save(purging.completed(), was: parked)
         let due = try await due(fixture)
-        #expect(due.map(\.subject) == ["accepted", "purging", "parked", "completed"])
-        #expect(due.map(\.detail) == [nil, nil, "on_hold", nil])
-        #expect(due.allSatisfy { $0.request == open.request.id && $0.kind == "delete_account" })
-        #expect(Set(due.map(\.id)).count == 4)
+        #expect(due.map(\.message.subject) == ["accepted", "purging", "parked", "completed"])
+        #expect(due.map(\.message.detail) == [nil, nil, "on_hold", nil])
+        #expect(due.allSatisfy { $0.message.request == open.request.id })
+        #expect(due.allSatisfy { $0.message.kind == "delete_account" })
+        #expect(Set(due.map(\.message.id)).count == 4)
         #expect(try await fixture.int("SELECT waiting FROM subscribers WHERE name = 'app'") == 4)
     }
 
@@ -84,7 +85,7 @@ struct StateMessageTests {
         }
         await #expect(throws: StorageError.self) { _ = try await fixture.open("v") }
         fails.withLock { $0 = false }
-        #expect(try await due(fixture).map(\.subject) == ["accepted"])
+        #expect(try await due(fixture).map(\.message.subject) == ["accepted"])
     }
 
     @Test func `without a subscriber nothing is queued, and a message goes with its own`()
@@ -119,7 +120,7 @@ struct StateMessageTests {
     @Test func `attempts are recorded, and what has ended waits no more`() async throws {
         let fixture = try await fixture()
         _ = try await fixture.open("u")
-        let id = try #require(try await due(fixture).first?.id)
+        let id = try #require(try await due(fixture).first?.message.id)
         let later = StateFixture.start + .seconds(5)
         func record(_ attempt: MessageAttempt) async throws {
             try await fixture.database.record([attempt], of: Self.app, now: later)
@@ -148,7 +149,7 @@ struct StateMessageTests {
     @Test func `an operator can have a message delivered again`() async throws {
         let fixture = try await fixture()
         _ = try await fixture.open("u")
-        let id = try #require(try await due(fixture).first?.id)
+        let id = try #require(try await due(fixture).first?.message.id)
         try await fixture.database.record(
             [MessageAttempt(id, at: StateFixture.start, status: 200)],
             of: Self.app,
@@ -156,7 +157,7 @@ struct StateMessageTests {
         )
         let again = try await fixture.database.redeliver(id, at: StateFixture.start)
         #expect(again?.dueAt == StateFixture.start)
-        #expect(try await due(fixture).map(\.id) == [id])
+        #expect(try await due(fixture).map(\.message.id) == [id])
         let other = MessageID(sequence: id.sequence, nonce: "0000000000000000")
         #expect(try await fixture.database.redeliver(other, at: StateFixture.start) == nil)
     }
@@ -168,7 +169,7 @@ struct StateMessageTests {
         let fixture = try await fixture()
         let open = try await open("u", fixture)
         try await fixture.save(open.request.completed(), was: open.request)
-        let message = try #require(try await due(fixture, for: .mail).first)
+        let message = try #require(try await due(fixture, for: .mail).first).message
         #expect(message.topic == .confirmation)
         #expect(try await fixture.database.address(of: open.request.id)?.language == .german)
         try await fixture.database.scrub()
@@ -197,7 +198,7 @@ struct StateMessageTests {
         try await fixture.save(end == "cancelled" ? ended : ended.completed(), was: open.request)
         switch end {
         case "given up":
-            let message = try #require(try await due(fixture, for: .mail).first)
+            let message = try #require(try await due(fixture, for: .mail).first).message
             try await fixture.database.record(
                 [MessageAttempt(message.id, at: StateFixture.start, failure: "rejected")],
                 of: .mail,
@@ -246,7 +247,7 @@ struct StateMessageTests {
             """
         )
         _ = try await fixture.open("u")
-        let id = try #require(try await due(fixture).first?.id)
+        let id = try #require(try await due(fixture).first?.message.id)
         let attempt = MessageAttempt(id, at: StateFixture.start, failure: "lost", nextAt: .distant)
         for _ in 0..<6 {
             try await fixture.database.record([attempt], of: Self.app, now: StateFixture.start)
@@ -268,8 +269,8 @@ struct StateMessageTests {
         ])
         #expect(try await due(fixture).isEmpty)
         let alarm = try #require(try await due(fixture, for: .mail).first)
-        #expect(alarm.topic == .alarm)
-        #expect(alarm.detail == "store app-db paused")
+        #expect(alarm.message.topic == .alarm)
+        #expect(alarm.message.detail == "store app-db paused")
     }
 
     @Test func `an alarm about mail does not go to mail`() async throws {
@@ -285,7 +286,7 @@ struct StateMessageTests {
         alarm.exempt = .mail
         try await fixture.database.queue([alarm])
         #expect(try await due(fixture, for: .mail).isEmpty)
-        #expect(try await due(fixture).map(\.subject) == ["messages_failing"])
+        #expect(try await due(fixture).map(\.message.subject) == ["messages_failing"])
     }
 }
 
