@@ -151,9 +151,15 @@ package struct JournalLogHandler: LogHandler {
     package var metadataProvider: Logger.MetadataProvider?
 
     private let queue: LogQueue
+    private let observe: @Sendable (LogEntry) -> Void
 
-    package init(queue: LogQueue, level: Logger.Level = .info) {
-        self.queue = queue
+    /// `observe` gets a copy of each entry, and must not wait.
+    package init(
+        queue: LogQueue,
+        level: Logger.Level = .info,
+        observe: @escaping @Sendable (LogEntry) -> Void = { _ in }
+    ) {
+        (self.queue, self.observe) = (queue, observe)
         logLevel = level
     }
 
@@ -162,10 +168,7 @@ package struct JournalLogHandler: LogHandler {
         set { metadata[key] = newValue }
     }
 
-    package func log(event: Logging.LogEvent) { write(event) }
-
-    @discardableResult
-    package func write(_ event: Logging.LogEvent) -> LogEntry {
+    package func log(event: Logging.LogEvent) {
         var facts = metadata
         if let provided = metadataProvider?.get() {
             facts.merge(provided) { _, new in new }
@@ -182,7 +185,7 @@ package struct JournalLogHandler: LogHandler {
             metadata: facts
         )
         queue.submit(entry)
-        return entry
+        observe(entry)
     }
 }
 

@@ -74,7 +74,10 @@ struct LogQueueTests {
         let output = RecordingOutput()
         let queue = try LogQueue(output: output.write)
         defer { queue.close() }
-        var handler = JournalLogHandler(queue: queue)
+        let copies = Mutex<[LogEntry]>([])
+        var handler = JournalLogHandler(queue: queue) { entry in
+            copies.withLock { $0.append(entry) }
+        }
         handler.metadataProvider = .init { ["provider": "provided", "step": "provided"] }
         handler[metadataKey: "provider"] = "handler"
         handler[metadataKey: "store"] = "handler"
@@ -84,6 +87,7 @@ struct LogQueueTests {
         #expect(queue.flush(timeout: .seconds(120)))
         let written = try #require(output.entries.first)
         #expect(output.entries.count == 1)
+        #expect(copies.withLock { $0 } == [written])
         #expect(
             written.journalFields.dropFirst(3) == [
                 "EXPUNGED_PROVIDER=provided", "EXPUNGED_STORE=handler", "EXPUNGED_STEP=call",

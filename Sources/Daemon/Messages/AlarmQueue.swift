@@ -81,35 +81,3 @@ final class AlarmQueue: Sendable {
         }
     }
 }
-
-/// Passes entries on to the journal, and alarms to their queue.
-struct AlarmLogHandler: LogHandler {
-    private var journal: JournalLogHandler
-    private let alarms: AlarmQueue
-
-    init(_ journal: JournalLogHandler, _ alarms: AlarmQueue) {
-        (self.journal, self.alarms) = (journal, alarms)
-    }
-
-    var metadata: Logger.Metadata {
-        get { journal.metadata }
-        set { journal.metadata = newValue }
-    }
-
-    var logLevel: Logger.Level {
-        get { journal.logLevel }
-        set { journal.logLevel = newValue }
-    }
-
-    var metadataProvider: Logger.MetadataProvider? {
-        get { journal.metadataProvider }
-        set { journal.metadataProvider = newValue }
-    }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { journal[metadataKey: key] }
-        set { journal[metadataKey: key] = newValue }
-    }
-
-    func log(event: Logging.LogEvent) { alarms.offer(journal.write(event)) }
-}

@@ -111,7 +111,7 @@ package enum DaemonCommand {
         defer { _ = queue.flush(timeout: .seconds(2)) }
         let alarms = AlarmQueue()
         var logger = Logger(label: "expunged") { _ in
-            AlarmLogHandler(JournalLogHandler(queue: queue), alarms)
+            JournalLogHandler(queue: queue) { alarms.offer($0) }
         }
         do {
             let configuration = try load(options, environment)
