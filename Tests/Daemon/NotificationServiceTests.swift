@@ -142,7 +142,7 @@ import Vault
             answer: NotificationAnswer(status: 400)
         )
         for _ in 0..<5 { setup.service.refused(refusal) }
-        let key = NotificationCounter.Key(provider: ProviderName("apple"), effect: .refused)
+        let key = NotificationService.Outcome(provider: ProviderName("apple"), effect: .refused)
         #expect(setup.service.counter.counts == [key: 5])
         #expect(setup.bench.log.all.filter { $0.hasPrefix("notificationRefused") }.count == 1)
     }

@@ -14,6 +14,14 @@ struct NotificationService: Sendable {
     private static let pageSize = 100
     /// A code of 80 bits cannot be guessed.
     private static let codeByteCount = 10
+    /// One refused notification a minute is reported, so that a stranger cannot flood the journal.
+    private static let warningInterval = Duration.seconds(60)
+
+    /// How notifications of one provider ended.
+    struct Outcome: Hashable, Sendable {
+        let provider: ProviderName
+        let effect: NotificationEffect
+    }
 
     let state: StateDatabase
     let vault: any CredentialVault
@@ -23,10 +31,11 @@ struct NotificationService: Sendable {
     let clock: any EngineClock
     let logger: Logger
     var steward = Steward.single
-    let counter = NotificationCounter()
+    let counter = Counter<Outcome>()
     /// Where updates of identities go once they are durable.
     let post: @Sendable (EngineInput) -> Void
     private let work = WakeSignal()
+    private let warnedAt = Latest<[ProviderName: WallTime]>([:])
 
     /// Acts on what waits: at the start, and when the intake opens again.
     func run() async throws {
@@ -66,7 +75,7 @@ struct NotificationService: Sendable {
             record(notification, of: provider, at: receivedAt, from: source, hasCode: isConfirmed)
         }
         guard !records.isEmpty else {
-            counter.count(provider, .noted)
+            counter.count(Outcome(provider: provider, effect: .noted))
             return NotificationResult(
                 answer: answer(notification.acknowledgement, code: nil),
                 effect: .noted,
@@ -246,7 +255,7 @@ extension NotificationService {
     }
 
     private func tell(_ settled: Settled, _ notification: NotificationRecord) {
-        counter.count(notification.provider, settled.effect)
+        counter.count(Outcome(provider: notification.provider, effect: settled.effect))
         var facts: Logger.Metadata = [
             "provider": "\(notification.provider)", "detail": "\(settled.effect.rawValue)",
             "step": "\(notification.event)", "peer.uid": "\(notification.uid)",
@@ -259,8 +268,15 @@ extension NotificationService {
     }
 
     func refused(_ refusal: NotificationRefusal) {
-        counter.count(refusal.provider, .refused)
-        guard counter.mayWarn(refusal.provider, at: clock.now()) else { return }
+        counter.count(Outcome(provider: refusal.provider, effect: .refused))
+        let now = clock.now()
+        let mayWarn = warnedAt.withLock { warnedAt in
+            let last = warnedAt[refusal.provider]
+            guard last.map({ now >= $0 + Self.warningInterval }) ?? true else { return false }
+            warnedAt[refusal.provider] = now
+            return true
+        }
+        guard mayWarn else { return }
         logger.note(
             .notificationRefused,
             ["provider": "\(refusal.provider)", "error": "\(refusal.kind.rawValue)"]
