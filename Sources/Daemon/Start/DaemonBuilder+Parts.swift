@@ -169,10 +169,10 @@ extension DaemonBuilder.Base {
     }
 
     /// A queue whose server is away stops nothing else.
-    func makeQueues(_ intake: IntakeService) -> [String: SpoolService] {
+    private func makeQueues(_ intake: IntakeService) -> [String: SpoolService] {
         var services: [String: SpoolService] = [:]
         for queue in configuration.queues {
-            let reporter = QueueReporter(name: queue.name, logger: logger)
+            let reporter = SpoolReporter(queue: queue.name, logger: logger)
             services[queue.name] = SpoolService(
                 queue: queue.open(factory.environment),
                 name: queue.name,
@@ -220,18 +220,6 @@ extension DaemonBuilder.Base {
     ) async throws(StartProblem) -> [String: SpoolService] {
         let queues = makeQueues(intake)
         let spools = [spool] + queues.values
-        try await StartStep.state.run {
-            try await connect(engine, intake, spools, notifications)
-        }
-        return queues
-    }
-
-    func connect(
-        _ engine: DeletionEngine,
-        _ intake: IntakeService,
-        _ spools: [SpoolService],
-        _ notifications: NotificationService
-    ) async throws {
         mirror.set { for spool in spools { spool.signal() } }
         spoolDoor.open(spools)
         // The engine accepts a jump of the clock before anything reads the new time.
@@ -244,7 +232,8 @@ extension DaemonBuilder.Base {
             for spool in spools { spool.setPaused(isPaused) }
             if !isPaused { notifications.signal() }
         }
-        try await intake.restorePause()
+        try await StartStep.state.run { try await intake.restorePause() }
+        return queues
     }
 
     /// Rechecks, samples and replays take turns with the engine at the stores.
@@ -375,63 +364,52 @@ extension DaemonBuilder.Base {
     }
 }
 
-struct QueueReporter: Sendable {
-    let name: String
-    let logger: Logger
-
-    func report(_ change: SpoolHealthChange) {
-        switch change {
-        case .quarantined(let failure):
-            logger.note(.queueQuarantined, facts(failure.rawValue))
-        case .unwritable(let failure):
-            logger.note(.queueUnwritable, facts(failure.rawValue))
-        case .back, .writable, .leftWAL:
-            logger.note(.queueBack, ["detail": "\(name)"])
-        case .replaced(let isSameSpool):
-            logger.note(.queueIrregular, facts(isSameSpool ? "older_content" : "other_queue"))
-        case .recreatedRows(let count):
-            logger.note(.queueIrregular, facts("recreated_rows", count))
-        case .foreignObjects(let count):
-            logger.note(.queueIrregular, facts("foreign_objects", count))
-        case .unreadableRows(let count):
-            logger.note(.queueIrregular, facts("unreadable_rows", count))
-        case .enteredWAL:
-            // Only a file has a WAL.
-            break
-        }
-    }
-
-    private func facts(_ code: String, _ count: Int? = nil) -> Logger.Metadata {
-        var facts: Logger.Metadata = ["detail": "\(name)", "error": "\(code)"]
-        if let count { facts["count"] = "\(count)" }
-        return facts
-    }
-}
-
+/// Reports how the spool fares, or the queue that is named.
 struct SpoolReporter: Sendable {
+    var queue: String?
     let logger: Logger
 
     func report(_ change: SpoolHealthChange) {
         switch change {
         case .quarantined(let failure):
-            logger.note(.spoolQuarantined, ["error": "\(failure.rawValue)"])
+            note(.spoolQuarantined, .queueQuarantined, ["error": "\(failure.rawValue)"])
         case .unwritable(let failure):
-            logger.note(.spoolUnwritable, ["error": "\(failure.rawValue)"])
-        case .back, .writable:
-            logger.note(.spoolBack)
-        case .leftWAL:
-            logger.note(.spoolBack, ["detail": "left_wal"])
+            note(.spoolUnwritable, .queueUnwritable, ["error": "\(failure.rawValue)"])
+        case .back, .writable: note(.spoolBack, .queueBack)
+        case .leftWAL: note(.spoolBack, .queueBack, ["detail": "left_wal"])
         case .replaced(let isSameSpool):
-            logger.note(.spoolReplaced, ["detail": isSameSpool ? "same_spool" : "other_spool"])
+            let detail = isSameSpool ? "same_spool" : "other_spool"
+            note(.spoolReplaced, isSameSpool ? "older_content" : "other_queue", detail: detail)
         case .recreatedRows(let count):
-            logger.note(.spoolReplaced, ["detail": "recreated_rows", "count": "\(count)"])
-        case .foreignObjects(let count):
-            logger.note(.spoolForeignObjects, ["count": "\(count)"])
-        case .unreadableRows(let count):
-            logger.note(.spoolUnreadableRows, ["count": "\(count)"])
-        case .enteredWAL:
-            logger.note(.spoolInWAL)
+            note(.spoolReplaced, "recreated_rows", count, detail: "recreated_rows")
+        case .foreignObjects(let count): note(.spoolForeignObjects, "foreign_objects", count)
+        case .unreadableRows(let count): note(.spoolUnreadableRows, "unreadable_rows", count)
+        // Only a file has a WAL.
+        case .enteredWAL: logger.note(.spoolInWAL)
         }
+    }
+
+    /// One event of the spool, and one of queues.
+    private func note(_ own: JournalEvent, _ other: JournalEvent, _ facts: Logger.Metadata = [:]) {
+        guard let queue else { return logger.note(own, facts) }
+        logger.note(other, facts.merging(["detail": "\(queue)"]) { _, name in name })
+    }
+
+    /// One event of the spool, and a code of the event that queues have for all such things.
+    private func note(
+        _ own: JournalEvent,
+        _ code: String,
+        _ count: Int? = nil,
+        detail: String? = nil
+    ) {
+        var facts: Logger.Metadata = [:]
+        if let count { facts["count"] = "\(count)" }
+        if queue != nil {
+            facts["error"] = "\(code)"
+        } else if let detail {
+            facts["detail"] = "\(detail)"
+        }
+        note(own, .queueIrregular, facts)
     }
 }
 
