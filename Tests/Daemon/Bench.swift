@@ -149,7 +149,7 @@ final class Bench: Sendable {
         _ clock: any EngineClock,
         copy: (any PurgeStore)? = nil
     ) throws -> ReplayService {
-        ReplayService(try recheckParts(registry, clock, copy: copy))
+        ReplayService(parts: try recheckParts(registry, clock, copy: copy))
     }
 
     /// What rechecks, samples and replays share, without an engine.

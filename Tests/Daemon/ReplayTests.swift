@@ -163,7 +163,7 @@ struct ReplayTests {
                     return .done
                 }
             )
-            return ReplayService(parts, steward: steward)
+            return ReplayService(parts: parts, steward: steward)
         }
 
         func replay(

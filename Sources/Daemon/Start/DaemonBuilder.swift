@@ -210,7 +210,7 @@ struct DaemonBuilder: Sendable {
         let spool = base.makeSpool(intake)
         let queues = try await base.connectQueues(engine, intake, spool, notifications)
         let rechecks = base.makeRecheckParts(engine)
-        let replay = ReplayService(rechecks, steward: steward)
+        let replay = ReplayService(parts: rechecks, steward: steward)
         let messages = base.makeMessages(steward)
         let reloader = base.makeReloader(loader(base.configuration), engine, pauses)
         let backend = DaemonBackend(

@@ -245,29 +245,17 @@ final class IntakeService: SpoolIntake {
 }
 
 /// Dates what comes in by the clock whose jumps the state has all accepted.
-final class IntakeClock: Sendable {
-    private let clock: AnchoredClock
-    private let floor: @Sendable () -> WallTime
-    private let settleClock: @Sendable () async -> Void
+struct IntakeClock: Sendable {
+    let clock: AnchoredClock
+    let floor: @Sendable () -> WallTime
+    let settleClock: @Sendable () async -> Void
     let beginAdmission: @Sendable () -> ReadNumber
-    private let settledCount = Mutex(0)
-
-    init(
-        clock: AnchoredClock,
-        floor: @escaping @Sendable () -> WallTime,
-        settleClock: @escaping @Sendable () async -> Void,
-        beginAdmission: @escaping @Sendable () -> ReadNumber
-    ) {
-        self.clock = clock
-        self.floor = floor
-        self.settleClock = settleClock
-        self.beginAdmission = beginAdmission
-    }
+    private let settledCount = Latest(0)
 
     /// Waits until the state has accepted every jump, and returns how many there were.
     func settle() async -> Int {
         let stepCount = clock.stamp().stepCount
-        guard settledCount.withLock({ $0 < stepCount }) else { return stepCount }
+        guard settledCount.value < stepCount else { return stepCount }
         await settleClock()
         settledCount.withLock { $0 = max($0, stepCount) }
         return stepCount

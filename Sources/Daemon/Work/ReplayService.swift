@@ -3,23 +3,19 @@ import Engine
 import Lifecycle
 import Storage
 import Stores
-import Synchronization
 
 /// Runs replays and drills, one at a time, and reports their progress.
-final class ReplayService: Sendable {
-    private let parts: RecheckParts
-    private let steward: Steward
-    private let current = Mutex(ReplayProgress.idle)
-    private let orders: AsyncStream<ReplayTerms>
-    private let order: AsyncStream<ReplayTerms>.Continuation
-
-    init(_ parts: RecheckParts, steward: Steward = .single) {
-        (self.parts, self.steward) = (parts, steward)
-        (orders, order) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
-    }
+struct ReplayService: Sendable {
+    let parts: RecheckParts
+    var steward = Steward.single
+    private let current = Latest(ReplayProgress.idle)
+    private let orders = AsyncStream.makeStream(
+        of: ReplayTerms.self,
+        bufferingPolicy: .bufferingOldest(1)
+    )
 
     /// Of the replay that runs, or ran last.
-    var progress: WireReplay { WireReplay(current.withLock { $0 }) }
+    var progress: WireReplay { WireReplay(current.value) }
 
     /// Starts a replay; the same id again starts no other, so a caller may repeat a lost call.
     ///
@@ -32,14 +28,14 @@ final class ReplayService: Sendable {
             let isNew = try current.withLock { progress throws(ReplayProgress.Refusal) in
                 try progress.begin(terms, in: stores, at: now)
             }
-            if isNew { order.yield(terms) }
+            if isNew { orders.continuation.yield(terms) }
         } catch {
             throw ControlProblem(of: error)
         }
     }
 
     func run() async throws {
-        for await terms in orders {
+        for await terms in orders.stream {
             var run = RecheckRun(.replay(terms))
             let isDone: Void? = try await steward.run {
                 try await parts.driver.drive(&run) { run in
@@ -53,7 +49,7 @@ final class ReplayService: Sendable {
         }
     }
 
-    func stop() { order.finish() }
+    func stop() { orders.continuation.finish() }
 }
 
 extension ControlProblem {
