@@ -307,8 +307,7 @@ extension ControlServer {
             group.addTask {
                 do {
                     for await event in events {
-                        guard let frame = Dispatcher.frame(event) else { continue }
-                        try await outbound.write(.streamEvent(frame))
+                        try await outbound.write(.streamEvent(Dispatcher.frame(event)))
                     }
                 } catch {
                     logger.debug("event stream ended early", metadata: ["error": "\(error)"])

@@ -1,5 +1,4 @@
 import Control
-import Encoding
 
 /// Lets the handler of a route answer one request.
 struct Dispatcher: Sendable {
@@ -62,13 +61,8 @@ struct Dispatcher: Sendable {
 
     /// One event in the format of server-sent events
     /// (https://html.spec.whatwg.org/multipage/server-sent-events.html).
-    static func frame(_ event: WireEvent) -> [UInt8]? {
-        do {
-            let data = try TypedJSON.bytes(event, .snakeCase)
-            let head = "id: \(event.sequence)\nevent: \(event.kind)\ndata: "
-            return Array(head.utf8) + data + Array("\n\n".utf8)
-        } catch {
-            return nil
-        }
+    static func frame(_ event: WireEvent) -> [UInt8] {
+        let head = "id: \(event.sequence)\nevent: \(event.kind)\ndata: "
+        return Array(head.utf8) + event.jsonBytes + Array("\n\n".utf8)
     }
 }

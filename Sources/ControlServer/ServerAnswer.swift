@@ -1,5 +1,4 @@
 import Control
-import Encoding
 import Lifecycle
 import NIOCore
 import Synchronization
@@ -20,9 +19,8 @@ struct ServerAnswer: Sendable {
 
     /// The problem as `application/problem+json` (RFC 9457).
     init(_ problem: ControlProblem) {
-        var writer = JSONWriter()
-        WireProblem(problem).write(to: &writer)
-        self.init(status: problem.code.status, "application/problem+json", writer.bytes)
+        let body = WireProblem(problem).jsonBytes
+        self.init(status: problem.code.status, "application/problem+json", body)
         if let delay = problem.retryAfter {
             fields.append(("retry-after", "\(max(1, delay.components.seconds))"))
         }

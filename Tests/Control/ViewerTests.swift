@@ -42,9 +42,7 @@ extension ControlSuite {
             var seen = ""
             for path in Self.paths { seen += try await Self.text(.operator, path) }
             for object in [Samples.fullRequest] {
-                var writer = JSONWriter()
-                object.write(to: &writer)
-                seen += String(decoding: writer.bytes, as: UTF8.self)
+                seen += object.json.compactText
             }
             #expect(Self.planted.filter { !seen.contains($0) } == [])
         }
@@ -55,10 +53,8 @@ extension ControlSuite {
         }
 
         /// A new text of an answer fails here until somebody decides whether viewers may see it.
-        @Test func `these texts are all that viewers see of a request, a hold or a component`()
-            throws
-        {
-            let request = try Self.json(Samples.fullRequest.forViewers)
+        @Test func `these texts are all that viewers see of a request, a hold or a component`() {
+            let request = Samples.fullRequest.forViewers.json
             #expect(
                 Self.textPaths(request) == [
                     "accepted_at", "blocked_by.error", "blocked_by.store", "created_at",
@@ -74,29 +70,22 @@ extension ControlSuite {
                     "steps.verdict", "updated_at",
                 ]
             )
-            let hold = try Self.json(Samples.hold.forViewers)
+            let hold = Samples.hold.forViewers.json
             #expect(Self.textPaths(hold) == ["name", "since", "store", "table"])
-            let health = try Self.json(Samples.health("app-db").forViewers)
+            let health = Samples.health("app-db").forViewers.json
             #expect(
                 Self.textPaths(health) == [
                     "detail", "kind", "last_error", "last_failure_at", "last_success_at", "name",
                     "retry_at", "state",
                 ]
             )
-            let status = try Self.json(Samples.status.forViewers)
+            let status = Samples.status.forViewers.json
             #expect(
                 Self.textPaths(status) == [
                     "alarms", "guard.override_expires_at", "oldest_open_at", "oldest_open_id",
                     "refused_reload.refused_at", "started_at", "state", "version",
                 ]
             )
-        }
-
-        private static func json(_ object: some Encodable) throws -> JSONValue {
-            guard case .json(let bytes, _) = try RouteReply.object(object) else {
-                throw TestFailure("no JSON")
-            }
-            return try JSONReader.read(bytes)
         }
 
         private static func textPaths(_ value: JSONValue, _ path: String = "") -> [String] {

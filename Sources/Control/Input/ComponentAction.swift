@@ -33,7 +33,7 @@ package struct SuggestInput: WireInput, Hashable {
     package init(userTable: String? = nil) { self.userTable = userTable }
 
     package static let members: [WireMember<SuggestInput>] = [
-        .optional(
+        .field(
             "user_table",
             \.userTable,
             as: .limited(byteCountMax: ControlLimits.columnByteCountMax),
@@ -55,7 +55,7 @@ package struct OverrideInput: WireInput, Hashable {
     package init(count: Int? = nil) { self.count = count }
 
     package static let members: [WireMember<OverrideInput>] = [
-        .optional(
+        .field(
             "count",
             \.count,
             as: .number(1...ControlLimits.overrideMax),

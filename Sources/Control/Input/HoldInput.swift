@@ -13,14 +13,14 @@ package struct HoldInput: WireInput, Hashable {
     }
 
     package static let members: [WireMember<HoldInput>] = [
-        .required("store", \.store, as: .name, "The store to hold."),
-        .optional(
+        .field("store", \.store, as: .name, "The store to hold."),
+        .field(
             "table",
             { $0.rows?.table },
             as: .line,
             "Hold rows of this table alone; needs `where`."
         ),
-        .optional(
+        .field(
             "where",
             { $0.rows.map(HoldInput.texts(of:)) },
             as: .items(
@@ -33,7 +33,7 @@ package struct HoldInput: WireInput, Hashable {
             "Which rows, as COLUMN=VALUE, at most 32: any of the values of one column, and all of"
                 + " the columns."
         ),
-        .optional("reason", \.reason, as: .reason, "Why, 1 to 200 bytes, no personal data."),
+        .field("reason", \.reason, as: .reason, "Why, 1 to 200 bytes, no personal data."),
     ]
 
     package static let rules: [JSONValue.Member] = [

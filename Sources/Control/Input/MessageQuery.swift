@@ -1,7 +1,7 @@
 package import Lifecycle
 
 /// The query of a list of messages.
-package struct MessageQuery: WireObject, Hashable {
+package struct MessageQuery: Sendable, Hashable {
     /// Messages in a page.
     package static let pageSize = 100
 

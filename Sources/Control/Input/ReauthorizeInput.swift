@@ -16,12 +16,12 @@ package struct ReauthorizeInput: WireInput {
     package init(provider: ProviderName) { self.provider = provider }
 
     package static let members: [WireMember<ReauthorizeInput>] = [
-        .required("provider", \.provider, as: .name, "Where the user signed in."),
-        .optional("client_id", \.clientID, as: .line, "Required when the provider has several."),
+        .field("provider", \.provider, as: .name, "Where the user signed in."),
+        .field("client_id", \.clientID, as: .line, "Required when the provider has several."),
         .secret("id_token", \.idToken, "Proves who signed in; needed where it is issued."),
         .secret("raw_nonce", \.rawNonce, "The nonce before it was hashed."),
         .secret("code", \.code, "The authorization code; it becomes a credential."),
-        .optional(
+        .field(
             "redirect_uri",
             \.redirectURI,
             as: .redirectURI,

@@ -4,25 +4,25 @@ package import Lifecycle
 extension ReplayTerms: WireInput {
     package static let schemaName = "ReplayInput"
     package static let members: [WireMember<ReplayTerms>] = [
-        .required("since", \.since, "Repeat erasures from then on: when the backup was made."),
-        .optional("store", \.store, as: .name, "This store alone."),
-        .optional(
+        .field("since", \.since, "Repeat erasures from then on: when the backup was made."),
+        .field("store", \.store, as: .name, "This store alone."),
+        .field(
             "drill",
-            { $0.isDrill ? $0.isDrill : nil },
+            { $0.isDrill ? Optional(true) : nil },
             "Report what would be erased, and erase nothing."
         ),
-        .optional(
+        .field(
             "restored_at",
             \.restoredAt,
             "With store: when it was restored. What it dates up to then, or not at all, goes."
         ),
-        .optional(
+        .field(
             "copy",
             \.copy,
             as: .limited(byteCountMax: 1024),
             "With drill and store: erase in this copy of the store, and verify."
         ),
-        .optional(
+        .field(
             "id",
             \.id,
             as: .limited(byteCountMax: 64),

@@ -1,5 +1,5 @@
 /// What the query of a report says.
-package struct ReportQuery: WireObject, Hashable {
+package struct ReportQuery: Sendable, Hashable {
     /// A name of the IANA database.
     package var timeZone: String?
 

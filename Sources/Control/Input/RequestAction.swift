@@ -44,7 +44,7 @@ package struct ReasonInput: WireInput, Hashable {
     package init(reason: String? = nil) { self.reason = reason }
 
     package static let members: [WireMember<ReasonInput>] = [
-        .optional("reason", \.reason, as: .reason, "Why, 1 to 200 bytes, no personal data.")
+        .field("reason", \.reason, as: .reason, "Why, 1 to 200 bytes, no personal data.")
     ]
 
     /// Reads a body.
@@ -60,7 +60,7 @@ package struct ApproveInput: WireInput, Hashable {
     package init(plan: String) { self.plan = plan }
 
     package static let members: [WireMember<ApproveInput>] = [
-        .required("plan", \.plan, as: .line, "The hash of the plan that is approved.")
+        .field("plan", \.plan, as: .line, "The hash of the plan that is approved.")
     ]
 
     /// Reads a body.
@@ -79,8 +79,8 @@ package struct AbandonInput: WireInput, Hashable {
     }
 
     package static let members: [WireMember<AbandonInput>] = [
-        .required("reason", \.reason, as: .reason, "Why, 1 to 200 bytes, no personal data."),
-        .optional("provider", \.provider, as: .name, "Give up on this provider alone."),
+        .field("reason", \.reason, as: .reason, "Why, 1 to 200 bytes, no personal data."),
+        .field("provider", \.provider, as: .name, "Give up on this provider alone."),
     ]
 
     /// Reads a body.

@@ -32,8 +32,8 @@ package struct SignInInput: Sendable, Hashable {
 
 extension SignInInput: WireInputPart {
     package static let members: [WireMember<SignInInput>] = [
-        .required("provider", \.provider, as: .name, "Where the user signed in."),
-        .optional("client_id", \.clientID, as: .line, "Required when the provider has several."),
+        .field("provider", \.provider, as: .name, "Where the user signed in."),
+        .field("client_id", \.clientID, as: .line, "Required when the provider has several."),
         .secret("id_token", { $0.idToken }, isRequired: true, "Proves who signed in, and when."),
         .secret("raw_nonce", { $0.rawNonce }, isRequired: true, "The nonce before it was hashed."),
     ]

@@ -3,16 +3,16 @@ package import Lifecycle
 extension SubmittedCredential: WireInput {
     package static let schemaName = "CredentialInput"
     package static let members: [WireMember<SubmittedCredential>] = [
-        .required("kind", \.kind.rawValue, as: .oneOf(all: CredentialKind.self), "What it is."),
+        .field("kind", \.kind.rawValue, as: .oneOf(all: CredentialKind.self), "What it is."),
         .secret("secret", { $0.secret }, isRequired: true, "The credential, 1 to 8192 bytes."),
-        .optional("client_id", \.clientID, as: .line, "Required when the provider has several."),
-        .optional(
+        .field("client_id", \.clientID, as: .line, "Required when the provider has several."),
+        .field(
             "subject",
             { $0.subject?.exposeText() },
             as: .line,
             "The provider's id of the user, if known."
         ),
-        .optional(
+        .field(
             "redirect_uri",
             \.redirectURI,
             as: .redirectURI,

@@ -1,7 +1,7 @@
 package import Lifecycle
 
 /// Which requests a list shows; every part narrows it.
-package struct WireRequestFilter: WireObject, Hashable {
+package struct WireRequestFilter: Sendable, Hashable {
     package var state: RequestState?
     package var user: UserID?
     package var provider: ProviderName?

@@ -17,29 +17,24 @@ package struct WireSubmission: WireInput, Hashable {
     }
 
     package static let members: [WireMember<WireSubmission>] = [
-        .required(
-            "kind",
-            \.kind.rawValue,
-            as: .oneOf(all: RequestKind.self),
-            "The kind of request."
-        ),
-        .required(
+        .field("kind", \.kind.rawValue, as: .oneOf(all: RequestKind.self), "The kind of request."),
+        .field(
             "user_id",
             { $0.user.exposeText() },
             as: .userID,
             "1 to 255 bytes, without control characters."
         ),
-        .optional("options", { $0.options }, "Never secrets."),
-        .optional("sign_in", \.signIn, "For `require_fresh_sign_in`."),
-        .optional(
+        .field("options", { Optional($0.options) }, "Never secrets."),
+        .field("sign_in", \.signIn, "For `require_fresh_sign_in`."),
+        .field(
             "notify_email",
             { $0.notifyEmail?.text },
             as: .pattern(MailAddress.pattern, byteCountMax: MailAddress.byteCountMax),
             "Where the user gets a confirmation; `delete_account` only."
         ),
-        .optional(
+        .field(
             "language",
-            { $0.notifyEmail == nil ? nil : $0.language.rawValue },
+            { $0.notifyEmail == nil ? nil : Optional($0.language.rawValue) },
             as: .oneOf(all: MessageLanguage.self),
             "Of the confirmation."
         ),
@@ -108,19 +103,19 @@ package struct WireSubmission: WireInput, Hashable {
 extension SubmissionOptions: WireInputPart {
     package static let schemaName = "RequestOptions"
     package static let members: [WireMember<SubmissionOptions>] = [
-        .optional(
+        .field(
             "grace_s",
             \.graceSeconds,
             as: .number(SubmissionOptions.graceSecondsRange),
             "Lengthens the grace period, in seconds."
         ),
-        .optional(
+        .field(
             "providers",
             { $0.providers?.map(\.rawValue).sorted() },
             as: .items(.name, SubmissionOptions.providerCounts),
             "Only these; `revoke_tokens` only."
         ),
-        .optional(
+        .field(
             "reason",
             \.reason,
             as: .pattern(
@@ -129,7 +124,7 @@ extension SubmissionOptions: WireInputPart {
             ),
             "A code: 1 to 64 of `a-z`, `0-9`, `_` and `-`."
         ),
-        .optional("account_created_at", \.accountCreatedAt, "When the account was made."),
+        .field("account_created_at", \.accountCreatedAt, "When the account was made."),
     ]
 
     /// Reads the members of an options object.
@@ -171,7 +166,7 @@ package struct PlanInput: WireInput, Hashable {
     package init(user: UserID) { self.user = user }
 
     package static let members: [WireMember<PlanInput>] = [
-        .required(
+        .field(
             "user_id",
             { $0.user.exposeText() },
             as: .userID,

@@ -145,12 +145,12 @@ package enum OpenAPIDocument {
     private static func responses(_ route: Route) -> JSONValue {
         let answer: JSONValue? =
             switch route.answer {
-            case .object(let type), .document(let type):
-                content("application/json", reference(type.schemaName))
+            case .object(let type): content("application/json", reference(type.schemaName))
             case .events: content("text/event-stream", event)
             case .openAPI: content("application/json", ["type": "object"])
             case .metrics: content("text/plain", text)
             case .page: content("text/html", text)
+            case .receipt: content("application/json", reference("Receipt"))
             case .nothing: nil
             }
         var success: [(String, JSONValue)] = [("description", .string(route.summary))]
@@ -195,7 +195,7 @@ extension OpenAPIDocument {
         AbandonInput.self, ApproveInput.self, ControlProblem.Detail.self, SubmittedCredential.self,
         HoldInput.self, OverrideInput.self, PlanInput.self, ReasonInput.self, ReauthorizeInput.self,
         SubmissionOptions.self, SignInInput.self, SuggestInput.self, WireSuggestion.self,
-        WireSubmission.self, ReceiptFields.self, WireEvent.self, WireGuard.self, WireHealth.self,
+        WireSubmission.self, WireEvent.self, WireGuard.self, WireHealth.self,
         WireHold.self, WireIdentity.self, WireKeyRotation.self, WireLedger.self,
         WireLedgerEntries.self, WireLedgerFinding.self, WireList<WireHealth>.self,
         WireList<WireHold>.self, WireHost.self, WireList<WireHost>.self,

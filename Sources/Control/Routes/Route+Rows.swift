@@ -3,7 +3,7 @@
 /// The role is the operator's unless a row says otherwise.
 extension Route {
     /// A row that takes no body and answers with one object.
-    static func get<Answer: WireObject & Encodable>(
+    static func get<Answer: WireObject>(
         _ operation: Operation,
         _ pattern: String,
         _ summary: String,
@@ -12,12 +12,12 @@ extension Route {
         _ handle: @escaping @Sendable (RouteCall) async throws(ControlProblem) -> Answer
     ) -> Route {
         bare(operation, pattern, summary, .object(Answer.self), role: role, problems: problems) {
-            call throws(ControlProblem) in try .object(try await handle(call))
+            call throws(ControlProblem) in .object(try await handle(call))
         }
     }
 
     /// A row that viewers may call, too: they get what ``Viewable/forViewers`` leaves.
-    static func view<Answer: Viewable & Encodable>(
+    static func view<Answer: Viewable>(
         _ operation: Operation,
         _ pattern: String,
         _ summary: String,
@@ -35,12 +35,12 @@ extension Route {
             problems: problems
         ) { call throws(ControlProblem) in
             let answer = try await handle(call)
-            return try .object(call.caller.role == .viewer ? answer.forViewers : answer)
+            return .object(call.caller.role == .viewer ? answer.forViewers : answer)
         }
     }
 
     /// A row that does something and takes nothing.
-    static func verb<Answer: WireObject & Encodable>(
+    static func verb<Answer: WireObject>(
         _ operation: Operation,
         _ pattern: String,
         _ summary: String,
@@ -55,7 +55,7 @@ extension Route {
     }
 
     /// A row that takes one object and answers with one object.
-    static func post<Input: WireInput, Answer: WireObject & Encodable>(
+    static func post<Input: WireInput, Answer: WireObject>(
         _ operation: Operation,
         _ pattern: String,
         _ summary: String,
@@ -83,7 +83,7 @@ extension Route {
             if pattern.contains("{id}") { _ = try call.requestID }
             if pattern.contains("{user_id}") { _ = try call.user }
             let answer = try await handle(call, Input(body: call.body))
-            return try .object(answer, location: location?(answer))
+            return .object(answer, location: location?(answer))
         }
     }
 

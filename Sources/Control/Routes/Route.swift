@@ -13,8 +13,8 @@ package struct Route: Sendable {
     /// What a success answers with.
     package enum Answer: Sendable {
         case object(any WireObject.Type)
-        /// A JSON document with these members; it may be large.
-        case document(any WireObject.Type)
+        /// Its JSON is as the ledger has its digest; it may be large.
+        case receipt
         /// Server-sent events, each with one ``WireEvent``.
         case events
         case metrics
@@ -73,7 +73,7 @@ package struct Route: Sendable {
     package var hasLargeAnswer: Bool {
         switch answer {
         case .events, .nothing: false
-        case .document, .metrics, .openAPI, .page: true
+        case .metrics, .openAPI, .page, .receipt: true
         case .object:
             method == .get && operation != .showRequest && operation != .status
                 && operation != .health
@@ -129,27 +129,7 @@ package enum RouteReply: Sendable {
     case events(AsyncStream<WireEvent>)
     case nothing
 
-    /// One object as JSON with sorted names.
-    static func object(
-        _ object: some Encodable,
-        location: String? = nil
-    ) throws(ControlProblem) -> RouteReply {
-        var writer = JSONWriter()
-        switch object {
-        // Every submission and every list answers with these: not by `TypedJSON`.
-        case let request as WireRequest: request.write(to: &writer)
-        case let page as WireList<WireRequest>:
-            writer.object { writer in
-                writer.member("items", page.items) { writer, item in item.write(to: &writer) }
-                writer.member("next_cursor", page.nextCursor)
-            }
-        default:
-            do {
-                writer.encoded(try TypedJSON.bytes(object, .snakeCase))
-            } catch {
-                throw ControlProblem(.internal)
-            }
-        }
-        return .json(writer.bytes, location: location)
+    static func object(_ object: some WireObject, location: String? = nil) -> RouteReply {
+        .json(object.jsonBytes, location: location)
     }
 }

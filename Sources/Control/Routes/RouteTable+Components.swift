@@ -43,7 +43,7 @@ extension RouteTable {
         ) { call throws(ControlProblem) in
             let input = NotificationInput(body: call.body, fields: call.fields)
             let provider = ProviderName(try call.name(else: .unknownProvider))
-            return try .object(
+            return .object(
                 try await call.backend.takeNotification(
                     input,
                     provider: provider,

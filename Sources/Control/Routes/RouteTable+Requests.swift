@@ -121,7 +121,7 @@ extension RouteTable {
             .showReceipt,
             "/v1/requests/{id}/receipt",
             "The proof for one request.",
-            .document(ReceiptFields.self),
+            .receipt,
             role: .submit,
             problems: [.requestNotFound, .wrongState]
         ) { call throws(ControlProblem) in

@@ -4,9 +4,7 @@ import Lifecycle
 ///
 /// The daemon makes a receipt as a JSON value, since the ledger has a digest of its text; here is
 /// what its members are called, and what they say.
-package struct ReceiptFields: WireObject {
-    package static let schemaName = "Receipt"
-
+package enum ReceiptFields {
     package static let fields: [WireField] = [
         .required("request_id", .uuid, "The request."),
         .required("summary", .text, "All of it in a few sentences."),
@@ -45,8 +43,9 @@ package struct ReceiptFields: WireObject {
         .optional("ledger", .object("ReceiptLedger"), "What proves it; absent until signed."),
     ]
 
-    /// The objects inside a receipt.
+    /// The receipt, and the objects inside it.
     static let parts: [String: [WireField]] = [
+        "Receipt": fields,
         "ReceiptApproval": [
             .required("plan", .text, "The hash of the plan."),
             .required("at", .time, "When it was approved."),

@@ -1,5 +1,5 @@
 /// What keeps a store from erasing a user.
-package struct WireBlock: WireRecord, Codable, Hashable {
+package struct WireBlock: WireObject, Codable, Hashable {
     package var store: String
     /// ``Lifecycle/Obstacle/Kind``.
     package var error: String
@@ -7,7 +7,7 @@ package struct WireBlock: WireRecord, Codable, Hashable {
     package init(store: String, error: String) { (self.store, self.error) = (store, error) }
 
     package static let members: [WireMember<WireBlock>] = [
-        .required("store", \.store, "The store that refuses the purge."),
-        .required("error", \.error, "A code: what stands in the way."),
+        .field("store", \.store, "The store that refuses the purge."),
+        .field("error", \.error, "A code: what stands in the way."),
     ]
 }

@@ -30,17 +30,17 @@ package struct WireEvent: WireObject, Codable, Hashable {
         self.requestID = requestID
     }
 
-    package static let fields: [WireField] = [
-        .required("sequence", .integer, "Rises with every event; also the id of the event."),
-        .required("kind", .choice(of: EventKind.self), "What it is about."),
-        .required("at", .time, "When it happened."),
-        .optional("request_id", .uuid, "The request, if it is about one."),
-        .optional("state", .text, "The state of the request, step, provider or store after it."),
-        .optional("detail", .text, "Why, as a code."),
-        .optional("provider", .text, "The provider, if it is about one."),
-        .optional("store", .text, "The store, if it is about one."),
-        .optional("step", .text, "The step, if it is about one."),
-        .optional("verdict", .choice(of: Verdict.self), "The identity's verdict."),
-        .optional("attempt", .integer, "The attempt that it was."),
+    package static let members: [WireMember<WireEvent>] = [
+        .field("sequence", \.sequence, "Rises with every event; also the id of the event."),
+        .field("kind", \.kind, "What it is about."),
+        .field("at", \.at, "When it happened."),
+        .field("request_id", \.requestID, "The request, if it is about one."),
+        .field("state", \.state, "The state of the request, step, provider or store after it."),
+        .field("detail", \.detail, "Why, as a code."),
+        .field("provider", \.provider, "The provider, if it is about one."),
+        .field("store", \.store, "The store, if it is about one."),
+        .field("step", \.step, "The step, if it is about one."),
+        .field("verdict", \.verdict, "The identity's verdict."),
+        .field("attempt", \.attempt, "The attempt that it was."),
     ]
 }

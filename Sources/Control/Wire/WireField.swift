@@ -99,19 +99,8 @@ package struct WireSchema: Sendable {
     var rules: [JSONValue.Member] = []
 }
 
-/// A JSON object of the API with its documented fields.
-package protocol WireObject: Sendable {
-    /// Its fields in the order of the documentation; a test holds them against what is encoded.
-    static var fields: [WireField] { get }
-
-    static var schemaName: String { get }
-
-    /// How many a list of them has at most; `nil` where nothing bounds it.
-    static var listMax: Int? { get }
-}
-
 /// A JSON object of the API that comes in.
-package protocol WireInputPart: WireRecord {
+package protocol WireInputPart: WireObject {
     /// What JSON Schema says of several fields at once.
     static var rules: [JSONValue.Member] { get }
 }
@@ -128,21 +117,7 @@ package protocol WireInput: WireInputPart {
 
 extension WireInput {
     /// What a client sends; it holds the secrets in the clear.
-    package var body: [UInt8] {
-        var writer = JSONWriter()
-        write(to: &writer)
-        return writer.bytes
-    }
-}
-
-extension WireObject {
-    package static var listMax: Int? { nil }
-
-    /// The type's own name without the prefix `Wire`.
-    package static var schemaName: String {
-        let name = "\(Self.self)"
-        return name.hasPrefix("Wire") ? String(name.dropFirst(4)) : name
-    }
+    package var body: [UInt8] { jsonBytes }
 }
 
 /// One page of a list.
@@ -156,15 +131,10 @@ package struct WireList<Item: WireObject & Codable>: WireObject, Codable {
 
     package static var schemaName: String { "\(Item.schemaName)List" }
 
-    private static var items: WireFieldType {
-        let item = WireFieldType.object(Item.schemaName)
-        return Item.listMax.map { .atMost($0, item) } ?? .list(item)
-    }
-
-    package static var fields: [WireField] {
+    package static var members: [WireMember<WireList>] {
         [
-            .required("items", items, "The items of this page."),
-            .optional("next_cursor", .text, "Pass it as `cursor` to get the next page."),
+            .field("items", \.items, "The items of this page."),
+            .field("next_cursor", \.nextCursor, "Pass it as `cursor` to get the next page."),
         ]
     }
 }

@@ -39,38 +39,30 @@ package struct WireHealth: WireObject, Codable, Hashable {
 
     package static let listMax: Int? = ControlLimits.storesMax
 
-    package static let fields: [WireField] = [
-        .required("name", .text, "Its configured name."),
-        .required("kind", .text, "Its configured kind."),
-        .required("state", .choice(of: HealthState.self), "Whether it takes work."),
-        .optional("detail", .text, "Why it does not."),
-        .required("in_flight", .integer, "Actions running there now."),
-        .required("concurrency", .integer, "The most that may run there at once."),
-        .required("waiting", .integer, "Steps that wait for it."),
-        .optional("retry_at", .time, "When it is tried again."),
-        .optional("last_success_at", .time, "When it last answered as documented."),
-        .optional("last_failure_at", .time, "When it last did not."),
-        .optional("last_error", .text, "A code: why not."),
-        .required("findings", .list(.text), "What a check found wrong; not for viewers."),
-        .optional("summary", .text, "After a check: what it found, in one sentence."),
-        .optional(
+    package static let members: [WireMember<WireHealth>] = [
+        .field("name", \.name, "Its configured name."),
+        .field("kind", \.kind, "Its configured kind."),
+        .field("state", \.state, "Whether it takes work."),
+        .field("detail", \.detail, "Why it does not."),
+        .field("in_flight", \.inFlight, "Actions running there now."),
+        .field("concurrency", \.concurrency, "The most that may run there at once."),
+        .field("waiting", \.waiting, "Steps that wait for it."),
+        .field("retry_at", \.retryAt, "When it is tried again."),
+        .field("last_success_at", \.lastSuccessAt, "When it last answered as documented."),
+        .field("last_failure_at", \.lastFailureAt, "When it last did not."),
+        .field("last_error", \.lastError, "A code: why not."),
+        .field("findings", \.findings, "What a check found wrong; not for viewers."),
+        .field("summary", \.summary, "After a check: what it found, in one sentence."),
+        .field(
             "uncovered",
-            .list(.text),
+            \.uncovered,
             "After a check of a store: unmapped data, and keys that stop deletions."
         ),
-        .optional(
-            "sampled",
-            .list(.text),
-            "After a check of a store: what was searched only in part."
-        ),
-        .optional(
-            "unexamined",
-            .list(.text),
-            "After a check of a store: what could not be searched."
-        ),
-        .optional(
+        .field("sampled", \.sampled, "After a check of a store: what was searched only in part."),
+        .field("unexamined", \.unexamined, "After a check of a store: what could not be searched."),
+        .field(
             "advice",
-            .list(.text),
+            \.advice,
             "After a check of a store: what to know about it, such as a column without an index."
         ),
     ]
@@ -95,10 +87,10 @@ package struct WireServiceHealth: WireObject, Codable, Hashable {
         case isVaultSealed = "vaultSealed"
     }
 
-    package static let fields: [WireField] = [
-        .required("state", .choice(of: DaemonState.self), "How far the service is."),
-        .required("version", .text, "The version of the service."),
-        .required("intake_paused", .boolean, "Whether it refuses new requests."),
-        .required("vault_sealed", .boolean, "Whether the vault key is missing."),
+    package static let members: [WireMember<WireServiceHealth>] = [
+        .field("state", \.state, "How far the service is."),
+        .field("version", \.version, "The version of the service."),
+        .field("intake_paused", \.isIntakePaused, "Whether it refuses new requests."),
+        .field("vault_sealed", \.isVaultSealed, "Whether the vault key is missing."),
     ]
 }

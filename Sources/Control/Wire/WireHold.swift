@@ -48,14 +48,14 @@ package struct WireHold: WireObject, Codable, Hashable {
         case conditions = "where"
     }
 
-    package static let fields: [WireField] = [
-        .required("name", .text, "By which it is lifted."),
-        .optional("store", .text, "The store that is held; absent for a hold on a user."),
-        .optional("table", .text, "The table with held rows; without it all of the store."),
-        .required("where", .list(.text), "Which rows, as COLUMN=VALUE; not for viewers."),
-        .optional("reason", .text, "Why; not for viewers."),
-        .required("since", .time, "Since when."),
-        .optional("uid", .integer, "Login uid of the operator; not for viewers."),
+    package static let members: [WireMember<WireHold>] = [
+        .field("name", \.name, "By which it is lifted."),
+        .field("store", \.store, "The store that is held; absent for a hold on a user."),
+        .field("table", \.table, "The table with held rows; without it all of the store."),
+        .field("where", \.conditions, "Which rows, as COLUMN=VALUE; not for viewers."),
+        .field("reason", \.reason, "Why; not for viewers."),
+        .field("since", \.since, "Since when."),
+        .field("uid", \.uid, "Login uid of the operator; not for viewers."),
     ]
 }
 
@@ -75,10 +75,10 @@ package struct WireUserHold: WireObject, Codable, Hashable {
         case isHeld = "held"
     }
 
-    package static let fields: [WireField] = [
-        .required("name", .text, "By which it is listed and released."),
-        .required("held", .boolean, "Whether the user is on hold."),
-        .optional("since", .time, "Since when."),
-        .required("request_ids", .list(.uuid), "The open requests that it stops."),
+    package static let members: [WireMember<WireUserHold>] = [
+        .field("name", \.name, "By which it is listed and released."),
+        .field("held", \.isHeld, "Whether the user is on hold."),
+        .field("since", \.since, "Since when."),
+        .field("request_ids", \.requestIDs, "The open requests that it stops."),
     ]
 }

@@ -19,11 +19,15 @@ package struct WireHost: WireObject, Codable, Hashable {
         case isThis = "this"
     }
 
-    package static let fields: [WireField] = [
-        .required("name", .text, "Its name, from state.host or the machine."),
-        .required("partitions", .integer, "Partitions of users that it works on, of 64."),
-        .required("steward", .boolean, "Whether it does what is done once for all hosts."),
-        .required("this", .boolean, "Whether it is the one that answers."),
-        .required("renewed_at", .time, "When it last renewed its leases, by the database's clock."),
+    package static let members: [WireMember<WireHost>] = [
+        .field("name", \.name, "Its name, from state.host or the machine."),
+        .field("partitions", \.partitions, "Partitions of users that it works on, of 64."),
+        .field("steward", \.isSteward, "Whether it does what is done once for all hosts."),
+        .field("this", \.isThis, "Whether it is the one that answers."),
+        .field(
+            "renewed_at",
+            \.renewedAt,
+            "When it last renewed its leases, by the database's clock."
+        ),
     ]
 }

@@ -1,7 +1,7 @@
 package import Lifecycle
 
 /// What the user can do by hand, where the service could not.
-package struct WireUserAction: WireRecord, Codable, Hashable {
+package struct WireUserAction: WireObject, Codable, Hashable {
     package var url: String
     package var text: String
     package var isConfigured: Bool?
@@ -17,13 +17,9 @@ package struct WireUserAction: WireRecord, Codable, Hashable {
     }
 
     package static let members: [WireMember<WireUserAction>] = [
-        .required("url", \.url, "Where the user can cut the link."),
-        .required("text", \.text, "What the user can do."),
-        .optional(
-            "configured",
-            \.isConfigured,
-            "True if the operator wrote the text; else English."
-        ),
+        .field("url", \.url, "Where the user can cut the link."),
+        .field("text", \.text, "What the user can do."),
+        .field("configured", \.isConfigured, "True if the operator wrote the text; else English."),
     ]
 }
 
@@ -37,7 +33,7 @@ package enum CredentialState: String, Sendable, CaseIterable {
 }
 
 /// One identity of a user, never with a secret or the provider's subject.
-package struct WireIdentity: WireRecord, Codable, Hashable {
+package struct WireIdentity: WireObject, Codable, Hashable {
     package var identityID: IdentityID
     package var provider: String
     package var clientID: String?
@@ -62,26 +58,26 @@ package struct WireIdentity: WireRecord, Codable, Hashable {
     }
 
     package static let members: [WireMember<WireIdentity>] = [
-        .required("identity_id", \.identityID, "Names the identity."),
-        .required("provider", \.provider, "The provider's configured name."),
-        .optional("client_id", \.clientID, "The client id that the credentials were issued to."),
-        .optional("verdict", \.verdict, "How its revocation ended."),
-        .required("state", \.state, "Whether its credentials can be used."),
-        .optional("credential_count", \.credentialCount, "How many credentials are stored."),
-        .optional(
+        .field("identity_id", \.identityID, "Names the identity."),
+        .field("provider", \.provider, "The provider's configured name."),
+        .field("client_id", \.clientID, "The client id that the credentials were issued to."),
+        .field("verdict", \.verdict, "How its revocation ended."),
+        .field("state", \.state, "Whether its credentials can be used."),
+        .field("credential_count", \.credentialCount, "How many credentials are stored."),
+        .field(
             "subject_first_seen",
             \.isSubjectFirstSeen,
             "Whether a later sign-in pinned the subject."
         ),
-        .optional("user_action", \.userAction, "What the user can do by hand."),
-        .optional("not_held", \.unheld, "What the provider may honor and is not held."),
-        .optional("failed_code", \.failedCode, "The last code, if no credential is left."),
-        .optional("updated_at", \.updatedAt, "When it last changed."),
+        .field("user_action", \.userAction, "What the user can do by hand."),
+        .field("not_held", \.unheld, "What the provider may honor and is not held."),
+        .field("failed_code", \.failedCode, "The last code, if no credential is left."),
+        .field("updated_at", \.updatedAt, "When it last changed."),
     ]
 }
 
 /// What a provider may honor of one identity although the service does not hold it.
-package struct WireUnheld: WireRecord, Codable, Hashable {
+package struct WireUnheld: WireObject, Codable, Hashable {
     package var lostCodes: Int
     package var refusedCredentials: Int
 
@@ -90,12 +86,8 @@ package struct WireUnheld: WireRecord, Codable, Hashable {
     }
 
     package static let members: [WireMember<WireUnheld>] = [
-        .required("lost_codes", \.lostCodes, "Codes that were sent, and may have brought tokens."),
-        .required(
-            "refused_credentials",
-            \.refusedCredentials,
-            "How often a credential was refused."
-        ),
+        .field("lost_codes", \.lostCodes, "Codes that were sent, and may have brought tokens."),
+        .field("refused_credentials", \.refusedCredentials, "How often a credential was refused."),
     ]
 }
 
@@ -109,7 +101,7 @@ package enum CodeOutcome: String, Sendable, CaseIterable {
 }
 
 /// The last authorization code of an identity without credentials.
-package struct WireFailedCode: WireRecord, Codable, Hashable {
+package struct WireFailedCode: WireObject, Codable, Hashable {
     package var createdAt: WallTime
     package var outcome: WireValue<CodeOutcome>
     package var failures: Int
@@ -126,20 +118,16 @@ package struct WireFailedCode: WireRecord, Codable, Hashable {
     }
 
     package static let members: [WireMember<WireFailedCode>] = [
-        .required("created_at", \.createdAt, "When the application got it."),
-        .required("outcome", \.outcome, "Why it brought no token."),
-        .required(
-            "failures",
-            \.failures,
-            "Attempts of the exchange that failed and were repeated."
-        ),
-        .optional("status", \.status, "The HTTP status of the last answer, if it had no tokens."),
-        .optional("error", \.error, "The error code of that answer."),
+        .field("created_at", \.createdAt, "When the application got it."),
+        .field("outcome", \.outcome, "Why it brought no token."),
+        .field("failures", \.failures, "Attempts of the exchange that failed and were repeated."),
+        .field("status", \.status, "The HTTP status of the last answer, if it had no tokens."),
+        .field("error", \.error, "The error code of that answer."),
     ]
 }
 
 /// What a provider answered to the last call, where that was no success.
-package struct WireAnswer: WireRecord, Codable, Hashable {
+package struct WireAnswer: WireObject, Codable, Hashable {
     package var status: Int?
     package var error: String?
     package var words: String?
@@ -161,10 +149,10 @@ package struct WireAnswer: WireRecord, Codable, Hashable {
     }
 
     package static let members: [WireMember<WireAnswer>] = [
-        .optional("status", \.status, "The HTTP status."),
-        .optional("error", \.error, "The provider's error code, and a sub-code behind a slash."),
-        .optional("words", \.words, "Its text, redacted, at most 200 characters; for operators."),
-        .required("named", \.isNamed, "Whether `last_error` contains the status and error code."),
+        .field("status", \.status, "The HTTP status."),
+        .field("error", \.error, "The provider's error code, and a sub-code behind a slash."),
+        .field("words", \.words, "Its text, redacted, at most 200 characters; for operators."),
+        .field("named", \.isNamed, "Whether `last_error` contains the status and error code."),
     ]
 }
 
@@ -177,12 +165,8 @@ package struct WireStoredCredential: WireObject, Codable, Hashable {
         (self.identityID, self.state) = (identityID, .known(state))
     }
 
-    package static let fields: [WireField] = [
-        .required("identity_id", .uuid, "The identity that it joined."),
-        .required(
-            "state",
-            .choice(of: CredentialState.self),
-            "Whether it can be used, as far as is known."
-        ),
+    package static let members: [WireMember<WireStoredCredential>] = [
+        .field("identity_id", \.identityID, "The identity that it joined."),
+        .field("state", \.state, "Whether it can be used, as far as is known."),
     ]
 }

@@ -16,24 +16,16 @@ package struct WireLedger: WireObject, Codable, Hashable {
         (self.key, self.state, self.entries) = (key, .known(state), entries)
     }
 
-    package static let fields: [WireField] = [
-        .required("key", .text, "The public key that signs, as a C2SP verifier key."),
-        .required(
-            "state",
-            .choice(of: LedgerState.self),
-            "Whether it agrees with its checkpoints."
-        ),
-        .required("entries", .integer, "Entries, signed or not."),
-        .required("covered", .integer, "Entries that the checkpoint covers."),
-        .optional("checkpoint", .text, "The last valid checkpoint, a signed note."),
-        .optional("checkpoint_at", .time, "When that was signed."),
-        .optional("checkpoints", .integer, "After a verification: checkpoints compared."),
-        .required(
-            "findings",
-            .atMost(ControlLimits.ledgerFindingsMax, .object("LedgerFinding")),
-            "What is wrong."
-        ),
-        .required("finding_count", .integer, "How much is wrong in all."),
+    package static let members: [WireMember<WireLedger>] = [
+        .field("key", \.key, "The public key that signs, as a C2SP verifier key."),
+        .field("state", \.state, "Whether it agrees with its checkpoints."),
+        .field("entries", \.entries, "Entries, signed or not."),
+        .field("covered", \.covered, "Entries that the checkpoint covers."),
+        .field("checkpoint", \.checkpoint, "The last valid checkpoint, a signed note."),
+        .field("checkpoint_at", \.checkpointAt, "When that was signed."),
+        .field("checkpoints", \.checkpoints, "After a verification: checkpoints compared."),
+        .field("findings", \.findings, "What is wrong."),
+        .field("finding_count", \.findingCount, "How much is wrong in all."),
     ]
 }
 
@@ -52,9 +44,11 @@ package struct WireLedgerFinding: WireObject, Codable, Hashable {
 
     package init(kind: String, position: Int) { (self.kind, self.position) = (kind, position) }
 
-    package static let fields: [WireField] = [
-        .required("kind", .text, "What is wrong, such as root_mismatch."),
-        .required("position", .integer, "The entry, size or note that it is about."),
+    package static let listMax: Int? = ControlLimits.ledgerFindingsMax
+
+    package static let members: [WireMember<WireLedgerFinding>] = [
+        .field("kind", \.kind, "What is wrong, such as root_mismatch."),
+        .field("position", \.position, "The entry, size or note that it is about."),
     ]
 }
 
@@ -68,9 +62,9 @@ package struct WireLedgerEntries: WireObject, Codable, Hashable {
         (self.from, self.entries, self.next) = (from, entries, next)
     }
 
-    package static let fields: [WireField] = [
-        .required("from", .integer, "The index of the first entry."),
-        .required("entries", .list(.text), "The entries as they were hashed, each a line of JSON."),
-        .optional("next", .integer, "Where the next page begins; absent on the last one."),
+    package static let members: [WireMember<WireLedgerEntries>] = [
+        .field("from", \.from, "The index of the first entry."),
+        .field("entries", \.entries, "The entries as they were hashed, each a line of JSON."),
+        .field("next", \.next, "Where the next page begins; absent on the last one."),
     ]
 }

@@ -33,17 +33,17 @@ package struct WireMessage: WireObject, Codable, Hashable {
         (self.state, self.attempts) = (.known(state), attempts)
     }
 
-    package static let fields: [WireField] = [
-        .required("id", .text, "The same for every attempt: `webhook-id`."),
-        .required("subscriber", .text, "Its name, or `mail`."),
-        .required("type", .text, "Such as `request.completed` or `alarm.store_paused`."),
-        .optional("request_id", .uuid, "The request that it is about."),
-        .required("occurred_at", .time, "When what it reports happened."),
-        .required("state", .choice(of: MessageState.self), "Where the message stands."),
-        .required("attempts", .integer, "Attempts since it was queued."),
-        .optional("attempted_at", .time, "The last attempt."),
-        .optional("next_attempt_at", .time, "The earliest time of the next one."),
-        .optional("http_status", .integer, "The last answer."),
-        .optional("error", .text, "Why the last attempt failed."),
+    package static let members: [WireMember<WireMessage>] = [
+        .field("id", \.id, "The same for every attempt: `webhook-id`."),
+        .field("subscriber", \.subscriber, "Its name, or `mail`."),
+        .field("type", \.type, "Such as `request.completed` or `alarm.store_paused`."),
+        .field("request_id", \.requestID, "The request that it is about."),
+        .field("occurred_at", \.occurredAt, "When what it reports happened."),
+        .field("state", \.state, "Where the message stands."),
+        .field("attempts", \.attempts, "Attempts since it was queued."),
+        .field("attempted_at", \.attemptedAt, "The last attempt."),
+        .field("next_attempt_at", \.nextAttemptAt, "The earliest time of the next one."),
+        .field("http_status", \.httpStatus, "The last answer."),
+        .field("error", \.error, "Why the last attempt failed."),
     ]
 }

@@ -21,13 +21,13 @@ package struct WireNotification: WireObject, Codable, Hashable {
         (self.effect, self.reason, self.requestID) = (.known(effect), reason, requestID)
     }
 
-    package static let fields: [WireField] = [
-        .required("status", .integer, "The status to answer the provider with."),
-        .optional("content_type", .text, "The type of the body; left out when there is none."),
-        .required("body", .text, "The body to answer the provider with; may be empty."),
-        .required("effect", .choice(of: NotificationEffect.self), "What the notification did."),
-        .optional("reason", .text, "Why it was refused, as a code."),
-        .optional("request_id", .uuid, "The request that it made, joined or closed."),
+    package static let members: [WireMember<WireNotification>] = [
+        .field("status", \.status, "The status to answer the provider with."),
+        .field("content_type", \.contentType, "The type of the body; left out when there is none."),
+        .field("body", \.body, "The body to answer the provider with; may be empty."),
+        .field("effect", \.effect, "What the notification did."),
+        .field("reason", \.reason, "Why it was refused, as a code."),
+        .field("request_id", \.requestID, "The request that it made, joined or closed."),
     ]
 }
 
@@ -60,11 +60,11 @@ package struct WireNotificationStatus: WireObject, Codable, Hashable {
         (self.receivedAt, self.completedAt) = (receivedAt, completedAt)
     }
 
-    package static let fields: [WireField] = [
-        .required("confirmation_code", .text, "The confirmation code."),
-        .required("state", .choice(of: State.self), "Where it stands."),
-        .required("text", .text, "What the status page says to the user."),
-        .required("received_at", .time, "When the provider's notification came."),
-        .optional("completed_at", .time, "When everything was erased and verified."),
+    package static let members: [WireMember<WireNotificationStatus>] = [
+        .field("confirmation_code", \.confirmationCode, "The confirmation code."),
+        .field("state", \.state, "Where it stands."),
+        .field("text", \.text, "What the status page says to the user."),
+        .field("received_at", \.receivedAt, "When the provider's notification came."),
+        .field("completed_at", \.completedAt, "When everything was erased and verified."),
     ]
 }

@@ -27,27 +27,23 @@ package struct WirePlan: WireObject, Codable, Hashable {
         stores = plan.parts.map(WirePlanStore.init)
     }
 
-    package static let fields: [WireField] = [
-        .required("hash", .text, "Stands for the whole plan; `approve` takes it."),
-        .required("state", .choice(of: PlanState.self), "Whether it is approved, or has to be."),
-        .optional("request_id", .uuid, "The request that it is the plan of; not in a dry run."),
-        .optional("approved_at", .time, "When it was approved."),
-        .optional("approved_by", .integer, "The login uid of who approved it."),
-        .optional(
+    package static let members: [WireMember<WirePlan>] = [
+        .field("hash", \.hash, "Stands for the whole plan; `approve` takes it."),
+        .field("state", \.state, "Whether it is approved, or has to be."),
+        .field("request_id", \.requestID, "The request that it is the plan of; not in a dry run."),
+        .field("approved_at", \.approvedAt, "When it was approved."),
+        .field("approved_by", \.approvedBy, "The login uid of who approved it."),
+        .field(
             "approvals_required",
-            .integer,
+            \.approvalsRequired,
             "How many operators must approve: 2 if the submitter is unknown."
         ),
-        .optional("first_approved_by", .integer, "The login uid of the first of two."),
-        .required("identities", .list(.object("PlanIdentity")), "What would be revoked."),
-        .required(
-            "stores",
-            .atMost(ControlLimits.storesMax, .object("PlanStore")),
-            "What would be erased, in order."
-        ),
-        .required(
+        .field("first_approved_by", \.firstApprovedBy, "The login uid of the first of two."),
+        .field("identities", \.identities, "What would be revoked."),
+        .field("stores", \.stores, "What would be erased, in order."),
+        .field(
             "changes",
-            .list(.object("PlanChange")),
+            \.changes,
             "What differs from the plan that was approved, or shown, before."
         ),
     ]
@@ -63,10 +59,10 @@ package struct WirePlanIdentity: WireObject, Codable, Hashable {
         (identityID, provider, clientID) = (link.identity, link.provider.rawValue, link.clientID)
     }
 
-    package static let fields: [WireField] = [
-        .required("identity_id", .uuid, "Names the identity."),
-        .required("provider", .text, "The provider."),
-        .required("client_id", .text, "The client id at the provider."),
+    package static let members: [WireMember<WirePlanIdentity>] = [
+        .field("identity_id", \.identityID, "Names the identity."),
+        .field("provider", \.provider, "The provider."),
+        .field("client_id", \.clientID, "The client id at the provider."),
     ]
 }
 
@@ -82,25 +78,27 @@ package struct WirePlanStore: WireObject, Codable, Hashable {
         items = (part.items ?? []).map(WirePlanItem.init)
     }
 
+    package static let listMax: Int? = ControlLimits.storesMax
+
     enum CodingKeys: String, CodingKey {
         case name, items, rules
         case isKnown = "known"
     }
 
-    package static let fields: [WireField] = [
-        .required("name", .text, "The store."),
-        .required("known", .boolean, "False if this kind of store cannot count in advance."),
-        .required("items", .list(.object("PlanItem")), "Tables, folders or prefixes, in order."),
-        .required("rules", .list(.object("PlanRule")), "What the configuration says about it."),
+    package static let members: [WireMember<WirePlanStore>] = [
+        .field("name", \.name, "The store."),
+        .field("known", \.isKnown, "False if this kind of store cannot count in advance."),
+        .field("items", \.items, "Tables, folders or prefixes, in order."),
+        .field("rules", \.rules, "What the configuration says about it."),
     ]
 }
 
 /// What one section of the configuration says about what is purged, and how.
 extension PurgePlan.Rule: WireObject {
     package static let schemaName = "PlanRule"
-    package static let fields: [WireField] = [
-        .required("key", .text, "The section, such as `table users (id) set email`."),
-        .required("value", .text, "Its settings, as in the configuration."),
+    package static let members: [WireMember<PurgePlan.Rule>] = [
+        .field("key", \.key, "The section, such as `table users (id) set email`."),
+        .field("value", \.value, "Its settings, as in the configuration."),
     ]
 }
 
@@ -132,23 +130,23 @@ package struct WirePlanItem: WireObject, Codable, Hashable {
         case hasNoTimestamps = "noTimestamps"
     }
 
-    package static let fields: [WireField] = [
-        .required("name", .text, "As on the receipt."),
-        .required("action", .choice(of: PlanItem.Action.self), "What is done."),
-        .required("count", .integer, "Rows, files or objects of the user."),
-        .required("or_more", .boolean, "The program says that there may be more."),
-        .required("newer", .integer, "Newer than the request: left alone."),
-        .required(
+    package static let members: [WireMember<WirePlanItem>] = [
+        .field("name", \.name, "As on the receipt."),
+        .field("action", \.action, as: .choice(of: PlanItem.Action.self), "What is done."),
+        .field("count", \.count, "Rows, files or objects of the user."),
+        .field("or_more", \.isBounded, "The program says that there may be more."),
+        .field("newer", \.newer, "Newer than the request: left alone."),
+        .field(
             "undated",
-            .integer,
+            \.undated,
             "Of the count, those without a time of creation where others have one: they go as old."
         ),
-        .required(
+        .field(
             "no_timestamps",
-            .boolean,
+            \.hasNoTimestamps,
             "Nothing there has a time of creation: what is newer than the request goes, too."
         ),
-        .optional("reason", .text, "Why data stays."),
+        .field("reason", \.reason, "Why data stays."),
     ]
 }
 
@@ -188,16 +186,16 @@ package struct WirePlanChange: WireObject, Codable, Hashable {
         }
     }
 
-    package static let fields: [WireField] = [
-        .required("kind", .choice(of: Kind.self), "How it differs."),
-        .optional("provider", .text, "An identity at this provider."),
-        .optional("store", .text, "A store."),
-        .optional("name", .text, "The table of the store, or the client id at the provider."),
-        .optional("action", .text, "What is done there."),
-        .optional("was", .integer, "The count before."),
-        .optional("now", .integer, "The count now."),
-        .optional("rule", .text, "The section of the configuration."),
-        .optional("rule_was", .text, "Its settings before."),
-        .optional("rule_now", .text, "Its settings now."),
+    package static let members: [WireMember<WirePlanChange>] = [
+        .field("kind", \.kind, "How it differs."),
+        .field("provider", \.provider, "An identity at this provider."),
+        .field("store", \.store, "A store."),
+        .field("name", \.name, "The table of the store, or the client id at the provider."),
+        .field("action", \.action, "What is done there."),
+        .field("was", \.was, "The count before."),
+        .field("now", \.now, "The count now."),
+        .field("rule", \.rule, "The section of the configuration."),
+        .field("rule_was", \.ruleWas, "Its settings before."),
+        .field("rule_now", \.ruleNow, "Its settings now."),
     ]
 }

@@ -1,5 +1,5 @@
 /// A problem as it travels; RFC 9457 with `code` and `errors`.
-package struct WireProblem: WireRecord, Codable, Hashable {
+package struct WireProblem: WireObject, Codable, Hashable {
     package var type: String
     package var title: String
     package var status: Int
@@ -17,20 +17,20 @@ package struct WireProblem: WireRecord, Codable, Hashable {
     }
 
     package static let members: [WireMember<WireProblem>] = [
-        .required("type", \.type, "`urn:expunged:problem:` and the code."),
-        .required("title", \.title, "The same sentence for every problem of this code."),
-        .required("status", \.status, "The HTTP status."),
-        .required("detail", \.detail, "What happened this time; never a value that was sent."),
-        .required("code", \.code, "Stable."),
-        .optional("errors", \.errors, "More than one fact."),
+        .field("type", \.type, "`urn:expunged:problem:` and the code."),
+        .field("title", \.title, "The same sentence for every problem of this code."),
+        .field("status", \.status, "The HTTP status."),
+        .field("detail", \.detail, "What happened this time; never a value that was sent."),
+        .field("code", \.code, "Stable."),
+        .field("errors", \.errors, "More than one fact."),
     ]
 }
 
-extension ControlProblem.Detail: WireRecord {
+extension ControlProblem.Detail: WireObject {
     package static let schemaName = "ProblemDetail"
 
     package static let members: [WireMember<ControlProblem.Detail>] = [
-        .optional("field", \.field, "A field, or a place in the configuration."),
-        .required("message", \.message, "What is wrong there."),
+        .field("field", \.field, "A field, or a place in the configuration."),
+        .field("message", \.message, "What is wrong there."),
     ]
 }

@@ -17,11 +17,11 @@ package struct WireReload: WireObject, Codable, Hashable {
         (self.needRestart, self.unusable) = (needRestart, unusable)
     }
 
-    package static let fields: [WireField] = [
-        .required("reloaded_at", .time, "When the configuration took effect."),
-        .required("changed", .list(.text), "Keys that changed and are in force."),
-        .required("need_restart", .list(.text), "Keys that changed and need a restart."),
-        .required("unusable", .list(.text), "Why a provider or store is paused for now."),
+    package static let members: [WireMember<WireReload>] = [
+        .field("reloaded_at", \.reloadedAt, "When the configuration took effect."),
+        .field("changed", \.changed, "Keys that changed and are in force."),
+        .field("need_restart", \.needRestart, "Keys that changed and need a restart."),
+        .field("unusable", \.unusable, "Why a provider or store is paused for now."),
     ]
 }
 
@@ -34,11 +34,14 @@ package struct WireRefusedReload: WireObject, Codable, Hashable {
         (self.refusedAt, self.errors) = (refusedAt, errors)
     }
 
-    private static let errorList = WireFieldType.atMost(ControlLimits.reloadErrorsMax, .text)
-
-    package static let fields: [WireField] = [
-        .required("refused_at", .time, "When."),
-        .required("errors", errorList, "Why, one line per problem; not for viewers."),
+    package static let members: [WireMember<WireRefusedReload>] = [
+        .field("refused_at", \.refusedAt, "When."),
+        .field(
+            "errors",
+            \.errors,
+            as: .atMost(ControlLimits.reloadErrorsMax, .text),
+            "Why, one line per problem; not for viewers."
+        ),
     ]
 }
 
@@ -59,8 +62,12 @@ package struct WireSettings: WireObject, Codable, Hashable {
         (self.configuration, self.needRestart) = (configuration, needRestart)
     }
 
-    package static let fields: [WireField] = [
-        .required("configuration", .text, "As TOML; comments mark defaults and what has no value."),
-        .required("need_restart", .list(.text), "Keys whose value waits for a restart."),
+    package static let members: [WireMember<WireSettings>] = [
+        .field(
+            "configuration",
+            \.configuration,
+            "As TOML; comments mark defaults and what has no value."
+        ),
+        .field("need_restart", \.needRestart, "Keys whose value waits for a restart."),
     ]
 }

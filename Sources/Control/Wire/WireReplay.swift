@@ -25,34 +25,31 @@ package struct WireReplay: WireObject, Codable, Hashable {
         case isDrill = "drill"
     }
 
-    package static let fields: [WireField] = [
-        .required("state", .choice(of: ReplayState.self), "How far it is."),
-        .optional("id", .text, "What its caller named it."),
-        .required("drill", .boolean, "Whether the stores themselves were left alone."),
-        .optional("since", .time, "Erasures from then on are repeated."),
-        .required("tombstones", .integer, "How many there are."),
-        .required("reopened", .integer, "Open deletions that purge again what they had purged."),
-        .required(
-            "stores",
-            .atMost(ControlLimits.storesMax, .object("ReplayStore")),
-            "What was found where."
-        ),
+    package static let members: [WireMember<WireReplay>] = [
+        .field("state", \.state, "How far it is."),
+        .field("id", \.id, "What its caller named it."),
+        .field("drill", \.isDrill, "Whether the stores themselves were left alone."),
+        .field("since", \.since, "Erasures from then on are repeated."),
+        .field("tombstones", \.tombstones, "How many there are."),
+        .field("reopened", \.reopened, "Open deletions that purge again what they had purged."),
+        .field("stores", \.stores, "What was found where."),
     ]
 }
 
 extension StoreReport: WireObject {
     package static let schemaName = "ReplayStore"
-    package static let fields: [WireField] = [
-        .required("name", .text, "The store."),
-        .required("found", .integer, "Erased users that the store knows, or ids of them."),
-        .required("erased", .integer, "Of these, erased again and verified."),
-        .required("rows", .integer, "Rows or files that went."),
-        .required(
+    package static let listMax: Int? = ControlLimits.storesMax
+    package static let members: [WireMember<StoreReport>] = [
+        .field("name", \.name, "The store."),
+        .field("found", \.found, "Erased users that the store knows, or ids of them."),
+        .field("erased", \.erased, "Of these, erased again and verified."),
+        .field("rows", \.rows, "Rows or files that went."),
+        .field(
             "newer",
-            .integer,
+            \.newer,
             "Rows or files left alone, since the store dates them after the erasure or not at all."
         ),
-        .optional("error", .text, "Why it is not complete, such as cannot_list."),
-        .optional("detail", .text, "The same in words."),
+        .field("error", \.error, "Why it is not complete, such as cannot_list."),
+        .field("detail", \.detail, "The same in words."),
     ]
 }

@@ -1,7 +1,7 @@
 package import Lifecycle
 
 /// One request as the API shows it.
-package struct WireRequest: WireRecord, Codable, Hashable {
+package struct WireRequest: WireObject, Codable, Hashable {
     package var id: RequestID
     package var kind: WireValue<RequestKind>
     /// The application's own user id; `erased:…` once a deletion has completed.
@@ -42,57 +42,53 @@ package struct WireRequest: WireRecord, Codable, Hashable {
     package static let listMax: Int? = ControlLimits.listLimitMax
 
     package static let members: [WireMember<WireRequest>] = [
-        .required("id", \.id, "Names the request; the spool's `request_id`."),
-        .required("kind", \.kind, "The kind of request."),
-        .optional(
+        .field("id", \.id, "Names the request; the spool's `request_id`."),
+        .field("kind", \.kind, "The kind of request."),
+        .field(
             "user_id",
             \.userID,
             "The application's user id, or `erased:…` after the erasure; not for viewers."
         ),
-        .required("state", \.state, "Where it stands."),
-        .optional("detail", \.detail, "Why it is parked or rejected."),
-        .optional("held_by", \.heldBy, "The holds that stop it; not in lists or for viewers."),
-        .optional("blocked_by", \.blockedBy, "The stores that refuse the purge."),
-        .required("created_at", \.createdAt, "When it was made."),
-        .required("updated_at", \.updatedAt, "When it last changed."),
-        .optional("accepted_at", \.acceptedAt, "When it was accepted, durably."),
-        .optional("deadline_at", \.deadlineAt, "When the statutory clock runs out."),
-        .optional(
+        .field("state", \.state, "Where it stands."),
+        .field("detail", \.detail, "Why it is parked or rejected."),
+        .field("held_by", \.heldBy, "The holds that stop it; not in lists or for viewers."),
+        .field("blocked_by", \.blockedBy, "The stores that refuse the purge."),
+        .field("created_at", \.createdAt, "When it was made."),
+        .field("updated_at", \.updatedAt, "When it last changed."),
+        .field("accepted_at", \.acceptedAt, "When it was accepted, durably."),
+        .field("deadline_at", \.deadlineAt, "When the statutory clock runs out."),
+        .field(
             "next_at",
             \.nextAt,
             "When the service continues it; absent if it waits for an event."
         ),
-        .required("identities", \.identities, "The user's identities."),
-        .required("steps", \.steps, "The steps; empty in lists."),
-        .optional(
+        .field("identities", \.identities, "The user's identities."),
+        .field("steps", \.steps, "The steps; empty in lists."),
+        .field(
             "without_spool",
             \.isWithoutSpool,
             "True if it began without the spool, which may hold a credential of the user."
         ),
-        .optional(
+        .field(
             "forgotten",
             \.forgotten,
             "Identities that an operator had the service forget; not in lists."
         ),
-        .optional(
-            "addenda",
-            \.addenda,
-            "What became known of verdicts after the end; not in lists."
-        ),
+        .field("addenda", \.addenda, "What became known of verdicts after the end; not in lists."),
     ]
 }
 
-extension ForgottenIdentity: WireRecord {
+extension ForgottenIdentity: WireObject {
     package static let schemaName = "Forgotten"
     package static let members: [WireMember<ForgottenIdentity>] = [
-        .required("provider", \.provider, "The provider's configured name."),
-        .required("at", \.at, "When."),
-        .required("uid", \.uid, "The operator's uid."),
+        .field("provider", \.provider, "The provider's configured name."),
+        .field("at", \.at, "When."),
+        .field("uid", \.uid, "The operator's uid."),
     ]
 }
 
 /// What became known of a verdict after the request was completed.
-package struct WireAddendum: WireRecord, Codable, Hashable {
+package struct WireAddendum: WireObject, Codable, Hashable {
     package var at: WallTime
     package var identityID: IdentityID
     package var provider: String
@@ -116,12 +112,12 @@ package struct WireAddendum: WireRecord, Codable, Hashable {
     }
 
     package static let members: [WireMember<WireAddendum>] = [
-        .required("at", \.at, "When the service recorded it."),
-        .required("identity_id", \.identityID, "The identity that it is about."),
-        .required("provider", \.provider, "The provider's configured name."),
-        .required("verdict", \.verdict, "What the verdict would be with this knowledge."),
-        .required("event", \.event, "The provider's notification, or `credential_refused`."),
-        .required("occurred_at", \.occurredAt, "When it happened, as the provider says."),
-        .required("evidence", \.evidence, "What happened, and who said so."),
+        .field("at", \.at, "When the service recorded it."),
+        .field("identity_id", \.identityID, "The identity that it is about."),
+        .field("provider", \.provider, "The provider's configured name."),
+        .field("verdict", \.verdict, "What the verdict would be with this knowledge."),
+        .field("event", \.event, "The provider's notification, or `credential_refused`."),
+        .field("occurred_at", \.occurredAt, "When it happened, as the provider says."),
+        .field("evidence", \.evidence, "What happened, and who said so."),
     ]
 }

@@ -1,5 +1,5 @@
 /// A hold that stops a request: its own, one on its user, or one on a store.
-package struct WireRequestHold: WireRecord, Codable, Hashable {
+package struct WireRequestHold: WireObject, Codable, Hashable {
     package var name: String?
     package var store: String?
     package var reason: String?
@@ -9,8 +9,8 @@ package struct WireRequestHold: WireRecord, Codable, Hashable {
     }
 
     package static let members: [WireMember<WireRequestHold>] = [
-        .optional("name", \.name, "By which it is lifted; absent for the request's own."),
-        .optional("store", \.store, "The store that is held."),
-        .optional("reason", \.reason, "Why, of the request's own and of one on its user."),
+        .field("name", \.name, "By which it is lifted; absent for the request's own."),
+        .field("store", \.store, "The store that is held."),
+        .field("reason", \.reason, "Why, of the request's own and of one on its user."),
     ]
 }

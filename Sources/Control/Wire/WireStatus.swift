@@ -24,13 +24,17 @@ package struct WireGuard: WireObject, Codable, Hashable {
         case isOpen = "open"
     }
 
-    package static let fields: [WireField] = [
-        .required("open", .boolean, "Whether deletions may start purging now."),
-        .required("deletions_last_hour", .integer, "Purges started within the last hour."),
-        .required("deletions_per_hour_max", .integer, "The configured bound."),
-        .required("waiting", .integer, "Requests parked because of it."),
-        .optional("override_remaining", .integer, "Deletions that the override still allows."),
-        .optional("override_expires_at", .time, "When the override ends."),
+    package static let members: [WireMember<WireGuard>] = [
+        .field("open", \.isOpen, "Whether deletions may start purging now."),
+        .field("deletions_last_hour", \.deletionsLastHour, "Purges started within the last hour."),
+        .field("deletions_per_hour_max", \.deletionsPerHourMax, "The configured bound."),
+        .field("waiting", \.waiting, "Requests parked because of it."),
+        .field(
+            "override_remaining",
+            \.overrideRemaining,
+            "Deletions that the override still allows."
+        ),
+        .field("override_expires_at", \.overrideExpiresAt, "When the override ends."),
     ]
 }
 
@@ -63,18 +67,18 @@ package struct WireStatus: WireObject, Codable, Hashable {
         case guardState = "guard"
     }
 
-    package static let fields: [WireField] = [
-        .required("version", .text, "The daemon's version."),
-        .required("state", .choice(of: DaemonState.self), "How far it is."),
-        .required("started_at", .time, "When this run started."),
-        .required("intake_paused", .boolean, "Whether new work is refused."),
-        .required("vault_sealed", .boolean, "Whether the vault key is missing."),
-        .required("guard", .object("Guard"), "The mass-deletion guard."),
-        .required("requests", .counts, "Requests by state."),
-        .required("parked", .counts, "Parked requests by reason."),
-        .optional("oldest_open_at", .time, "When the oldest open request was made."),
-        .optional("oldest_open_id", .uuid, "The oldest open request."),
-        .required("alarms", .list(.text), "Codes of what needs an operator."),
-        .optional("refused_reload", .object("RefusedReload"), "The last reload, if refused."),
+    package static let members: [WireMember<WireStatus>] = [
+        .field("version", \.version, "The daemon's version."),
+        .field("state", \.state, "How far it is."),
+        .field("started_at", \.startedAt, "When this run started."),
+        .field("intake_paused", \.isIntakePaused, "Whether new work is refused."),
+        .field("vault_sealed", \.isVaultSealed, "Whether the vault key is missing."),
+        .field("guard", \.guardState, "The mass-deletion guard."),
+        .field("requests", \.requests, "Requests by state."),
+        .field("parked", \.parked, "Parked requests by reason."),
+        .field("oldest_open_at", \.oldestOpenAt, "When the oldest open request was made."),
+        .field("oldest_open_id", \.oldestOpenID, "The oldest open request."),
+        .field("alarms", \.alarms, "Codes of what needs an operator."),
+        .field("refused_reload", \.refusedReload, "The last reload, if refused."),
     ]
 }

@@ -31,7 +31,7 @@ package enum StepState: String, Sendable, CaseIterable {
 }
 
 /// One provider or store action of a request.
-package struct WireStep: WireRecord, Codable, Hashable {
+package struct WireStep: WireObject, Codable, Hashable {
     /// The verdict of a plan that the first of two operators approved.
     package static let halfApproved = "approved_1_of_2"
 
@@ -62,35 +62,27 @@ package struct WireStep: WireRecord, Codable, Hashable {
     }
 
     package static let members: [WireMember<WireStep>] = [
-        .required("name", \.name, "The step, such as `revoke PROVIDER`."),
-        .required("kind", \.kind, "What it does."),
-        .optional("provider", \.provider, "The provider it works at."),
-        .optional("store", \.store, "The store it works at."),
-        .required("state", \.state, "How far it is."),
-        .required("attempts", \.attempts, "Calls so far, the check of a token included."),
-        .optional(
+        .field("name", \.name, "The step, such as `revoke PROVIDER`."),
+        .field("kind", \.kind, "What it does."),
+        .field("provider", \.provider, "The provider it works at."),
+        .field("store", \.store, "The store it works at."),
+        .field("state", \.state, "How far it is."),
+        .field("attempts", \.attempts, "Calls so far, the check of a token included."),
+        .field(
             "verdict",
             \.verdict,
             "What it found or did; `\(halfApproved)`: the first of two operators approved the plan."
         ),
-        .optional(
-            "last_error",
-            \.lastError,
-            "A code, and the answer: why the last attempt failed."
-        ),
-        .optional(
+        .field("last_error", \.lastError, "A code, and the answer: why the last attempt failed."),
+        .field(
             "answer",
             \.answer,
             "The provider's answer to the last call; absent after a success or without an answer."
         ),
-        .optional(
-            "obstacle",
-            \.obstacle,
-            "The constraint, trigger or column that stands in the way."
-        ),
-        .optional("started_at", \.startedAt, "When the first attempt started."),
-        .optional("ended_at", \.endedAt, "When it ended."),
-        .optional("duration_ms", \.durationMilliseconds, "Duration of the step, including waits."),
-        .optional("retry_at", \.retryAt, "When it is tried again."),
+        .field("obstacle", \.obstacle, "The constraint, trigger or column that stands in the way."),
+        .field("started_at", \.startedAt, "When the first attempt started."),
+        .field("ended_at", \.endedAt, "When it ended."),
+        .field("duration_ms", \.durationMilliseconds, "Duration of the step, including waits."),
+        .field("retry_at", \.retryAt, "When it is tried again."),
     ]
 }

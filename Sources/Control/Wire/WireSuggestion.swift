@@ -7,11 +7,11 @@ package struct WireSuggestion: WireObject, Codable, Hashable {
         (self.name, self.configuration) = (name, configuration)
     }
 
-    package static let fields: [WireField] = [
-        .required("name", .text, "The store."),
-        .required(
+    package static let members: [WireMember<WireSuggestion>] = [
+        .field("name", \.name, "The store."),
+        .field(
             "configuration",
-            .text,
+            \.configuration,
             "Its [[store]] section with the rules, as TOML; comments say what was found."
         ),
     ]

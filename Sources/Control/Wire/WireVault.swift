@@ -18,13 +18,13 @@ package struct WireVault: WireObject, Codable, Hashable {
         case isSealed = "sealed"
     }
 
-    package static let fields: [WireField] = [
-        .required("sealed", .boolean, "Whether the vault key is missing."),
-        .optional("active_key_id", .text, "The id of the key that seals."),
-        .required("wraps", .integer, "Data keys that the active key has wrapped so far."),
-        .required("wraps_max", .integer, "How many it may; rotate long before."),
-        .required("keys", .list(.object("VaultKey")), "Loaded keys and keys in use, by id."),
-        .required("rotation", .object("KeyRotation"), "How far a rotation is."),
+    package static let members: [WireMember<WireVault>] = [
+        .field("sealed", \.isSealed, "Whether the vault key is missing."),
+        .field("active_key_id", \.activeKeyID, "The id of the key that seals."),
+        .field("wraps", \.wraps, "Data keys that the active key has wrapped so far."),
+        .field("wraps_max", \.wrapsMax, "How many it may; rotate long before."),
+        .field("keys", \.keys, "Loaded keys and keys in use, by id."),
+        .field("rotation", \.rotation, "How far a rotation is."),
     ]
 }
 
@@ -49,10 +49,10 @@ package struct WireVaultKey: WireObject, Codable, Hashable {
         (self.id, self.state, self.users) = (id, .known(state), users)
     }
 
-    package static let fields: [WireField] = [
-        .required("id", .text, "The key's id, as --generate-vault-key printed it."),
-        .required("state", .choice(of: VaultKeyState.self), "What it is for."),
-        .required("users", .integer, "Users' data keys and cases that need it; at 0 nothing does."),
+    package static let members: [WireMember<WireVaultKey>] = [
+        .field("id", \.id, "The key's id, as --generate-vault-key printed it."),
+        .field("state", \.state, "What it is for."),
+        .field("users", \.users, "Users' data keys and cases that need it; at 0 nothing does."),
     ]
 }
 
@@ -67,12 +67,12 @@ package struct WireKeyRotation: WireObject, Codable, Hashable {
 
     package init(state: KeyRotationState) { self.state = .known(state) }
 
-    package static let fields: [WireField] = [
-        .required("state", .choice(of: KeyRotationState.self), "How far it is."),
-        .required("rewrapped", .integer, "Data keys wrapped since it started or resumed."),
-        .required("unreadable", .integer, "Damaged data keys; they stay as they are."),
-        .optional("started_at", .time, "When it started, or went on after a restart."),
-        .optional("ended_at", .time, "When it ended."),
-        .optional("error", .text, "A code: why it stopped."),
+    package static let members: [WireMember<WireKeyRotation>] = [
+        .field("state", \.state, "How far it is."),
+        .field("rewrapped", \.rewrapped, "Data keys wrapped since it started or resumed."),
+        .field("unreadable", \.unreadable, "Damaged data keys; they stay as they are."),
+        .field("started_at", \.startedAt, "When it started, or went on after a restart."),
+        .field("ended_at", \.endedAt, "When it ended."),
+        .field("error", \.error, "A code: why it stopped."),
     ]
 }

@@ -12,14 +12,14 @@ package struct WireReportRequests: WireObject, Codable, Hashable {
 
     package init(kind: RequestKind) { self.kind = .known(kind) }
 
-    package static let fields: [WireField] = [
-        .required("kind", .choice(of: RequestKind.self), "What was asked for."),
-        .required("open_before", .integer, "Open when the month began."),
-        .required("submitted", .integer, "Accepted in the month."),
-        .required("completed", .integer, "Completed in the month, whenever accepted."),
-        .required("cancelled", .integer, "Cancelled in the month."),
-        .required("merged", .integer, "Merged in the month into a deletion of the same user."),
-        .required("open_after", .integer, "Open at the end of the month, or now."),
+    package static let members: [WireMember<WireReportRequests>] = [
+        .field("kind", \.kind, "What was asked for."),
+        .field("open_before", \.openBefore, "Open when the month began."),
+        .field("submitted", \.submitted, "Accepted in the month."),
+        .field("completed", \.completed, "Completed in the month, whenever accepted."),
+        .field("cancelled", \.cancelled, "Cancelled in the month."),
+        .field("merged", \.merged, "Merged in the month into a deletion of the same user."),
+        .field("open_after", \.openAfter, "Open at the end of the month, or now."),
     ]
 }
 
@@ -33,10 +33,10 @@ package struct WireReportDay: WireObject, Codable, Hashable {
         (self.day, self.submitted, self.completed) = (day, submitted, completed)
     }
 
-    package static let fields: [WireField] = [
-        .required("day", .text, "Such as 2026-11-23."),
-        .required("submitted", .integer, "Requests accepted on it."),
-        .required("completed", .integer, "Requests completed on it."),
+    package static let members: [WireMember<WireReportDay>] = [
+        .field("day", \.day, "Such as 2026-11-23."),
+        .field("submitted", \.submitted, "Requests accepted on it."),
+        .field("completed", \.completed, "Requests completed on it."),
     ]
 }
 
@@ -52,20 +52,20 @@ package struct WireReportMonth: WireObject, Codable, Hashable {
         (self.submitted, self.completed, self.cancelled) = (submitted, completed, cancelled)
     }
 
-    package static let fields: [WireField] = [
-        .required("month", .text, "Such as 2026-11."),
-        .required("submitted", .integer, "Requests accepted in it."),
-        .required("completed", .integer, "Requests completed in it."),
-        .required("cancelled", .integer, "Requests cancelled in it."),
+    package static let members: [WireMember<WireReportMonth>] = [
+        .field("month", \.month, "Such as 2026-11."),
+        .field("submitted", \.submitted, "Requests accepted in it."),
+        .field("completed", \.completed, "Requests completed in it."),
+        .field("cancelled", \.cancelled, "Requests cancelled in it."),
     ]
 }
 
 extension RecordGaps: WireObject {
     package static let schemaName = "ReportGaps"
-    package static let fields: [WireField] = [
-        .required("requests", .integer, "Requests that ended in the month, and were removed."),
-        .required("erasures", .integer, "Erasures of which only a tombstone is left."),
-        .optional("records_since", .time, "When the oldest request on record was accepted."),
+    package static let members: [WireMember<RecordGaps>] = [
+        .field("requests", \.requests, "Requests that ended in the month, and were removed."),
+        .field("erasures", \.erasures, "Erasures of which only a tombstone is left."),
+        .field("records_since", \.recordsSince, "When the oldest request on record was accepted."),
     ]
 }
 
@@ -90,15 +90,19 @@ package struct WireReportErasure: WireObject, Codable, Hashable {
         case worstMilliseconds = "worstMs"
     }
 
-    package static let fields: [WireField] = [
-        .required("completed", .integer, "Deletions completed in the month."),
-        .required("deadline_ms", .integer, "The deadline of new requests."),
-        .optional("median_ms", .integer, "Half of them took no longer than this."),
-        .optional("p95_ms", .integer, "95 percent of them took no longer than this."),
-        .optional("worst_ms", .integer, "The longest time from request to completion."),
-        .required("late", .integer, "Completed after their own deadline."),
-        .required("overdue", .integer, "Open now, and past their deadline."),
-        .required("spans", .list(.object("ReportSpan")), "How many took how long."),
+    package static let members: [WireMember<WireReportErasure>] = [
+        .field("completed", \.completed, "Deletions completed in the month."),
+        .field("deadline_ms", \.deadlineMilliseconds, "The deadline of new requests."),
+        .field("median_ms", \.medianMilliseconds, "Half of them took no longer than this."),
+        .field(
+            "p95_ms",
+            \.percentile95Milliseconds,
+            "95 percent of them took no longer than this."
+        ),
+        .field("worst_ms", \.worstMilliseconds, "The longest time from request to completion."),
+        .field("late", \.late, "Completed after their own deadline."),
+        .field("overdue", \.overdue, "Open now, and past their deadline."),
+        .field("spans", \.spans, "How many took how long."),
     ]
 }
 
@@ -116,8 +120,12 @@ package struct WireReportSpan: WireObject, Codable, Hashable {
         case upToMilliseconds = "upToMs"
     }
 
-    package static let fields: [WireField] = [
-        .optional("up_to_ms", .integer, "At most this long; absent: longer than the one before."),
-        .required("count", .integer, "Deletions."),
+    package static let members: [WireMember<WireReportSpan>] = [
+        .field(
+            "up_to_ms",
+            \.upToMilliseconds,
+            "At most this long; absent: longer than the one before."
+        ),
+        .field("count", \.count, "Deletions."),
     ]
 }

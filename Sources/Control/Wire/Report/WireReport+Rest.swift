@@ -9,11 +9,11 @@ package struct WireReportOpen: WireObject, Codable, Hashable {
 
     package init() {}
 
-    package static let fields: [WireField] = [
-        .required("states", .counts, "Requests by state."),
-        .required("parked", .counts, "Parked requests by reason."),
-        .required("waiting", .list(.object("ReportWaiting")), "The first 100, by deadline."),
-        .required("waiting_count", .integer, "All that are parked or past their deadline."),
+    package static let members: [WireMember<WireReportOpen>] = [
+        .field("states", \.states, "Requests by state."),
+        .field("parked", \.parked, "Parked requests by reason."),
+        .field("waiting", \.waiting, "The first 100, by deadline."),
+        .field("waiting_count", \.waitingCount, "All that are parked or past their deadline."),
     ]
 }
 
@@ -33,14 +33,19 @@ package struct WireReportWaiting: WireObject, Codable, Hashable {
         (createdAt, deadlineAt) = (since, since)
     }
 
-    package static let fields: [WireField] = [
-        .required("request_id", .uuid, "The request."),
-        .required("kind", .choice(of: RequestKind.self), "What was asked for."),
-        .required("state", .choice(of: RequestState.self), "Where it stands."),
-        .optional("reason", .choice(of: ParkReason.self), "What it waits for, if it is parked."),
-        .required("created_at", .time, "When it was made."),
-        .required("deadline_at", .time, "When it must be done."),
-        .required("since", .time, "Since when it stands there."),
+    package static let members: [WireMember<WireReportWaiting>] = [
+        .field("request_id", \.requestID, "The request."),
+        .field("kind", \.kind, "What was asked for."),
+        .field("state", \.state, "Where it stands."),
+        .field(
+            "reason",
+            \.reason,
+            as: .choice(of: ParkReason.self),
+            "What it waits for, if it is parked."
+        ),
+        .field("created_at", \.createdAt, "When it was made."),
+        .field("deadline_at", \.deadlineAt, "When it must be done."),
+        .field("since", \.since, "Since when it stands there."),
     ]
 }
 
@@ -56,10 +61,10 @@ package struct WireReportVerdicts: WireObject, Codable, Hashable {
         self.verdicts = verdicts
     }
 
-    package static let fields: [WireField] = [
-        .required("provider", .text, "Its configured name."),
-        .required("total", .integer, "Identities."),
-        .required("verdicts", .counts, "Identities by verdict."),
+    package static let members: [WireMember<WireReportVerdicts>] = [
+        .field("provider", \.provider, "Its configured name."),
+        .field("total", \.total, "Identities."),
+        .field("verdicts", \.verdicts, "Identities by verdict."),
     ]
 }
 
@@ -76,12 +81,12 @@ package struct WireReportKept: WireObject, Codable, Hashable {
         (self.requests, self.rows) = (requests, rows)
     }
 
-    package static let fields: [WireField] = [
-        .required("store", .text, "The store's configured name."),
-        .required("table", .text, "The table, folder, prefix or key."),
-        .required("reason", .text, "Why, in the words of the receipts."),
-        .required("requests", .integer, "Deletions that left something there."),
-        .required("rows", .integer, "Rows, files or objects."),
+    package static let members: [WireMember<WireReportKept>] = [
+        .field("store", \.store, "The store's configured name."),
+        .field("table", \.table, "The table, folder, prefix or key."),
+        .field("reason", \.reason, "Why, in the words of the receipts."),
+        .field("requests", \.requests, "Deletions that left something there."),
+        .field("rows", \.rows, "Rows, files or objects."),
     ]
 }
 
@@ -103,12 +108,12 @@ package struct WireReportCopies: WireObject, Codable, Hashable {
         case isEndKnown = "endKnown"
     }
 
-    package static let fields: [WireField] = [
-        .required("store", .text, "The store's configured name."),
-        .required("what", .text, "What keeps them."),
-        .required("requests", .integer, "Deletions that left copies there."),
-        .required("end_known", .boolean, "Whether the end of all of them is known."),
-        .optional("until", .time, "The last known end."),
+    package static let members: [WireMember<WireReportCopies>] = [
+        .field("store", \.store, "The store's configured name."),
+        .field("what", \.what, "What keeps them."),
+        .field("requests", \.requests, "Deletions that left copies there."),
+        .field("end_known", \.isEndKnown, "Whether the end of all of them is known."),
+        .field("until", \.until, "The last known end."),
     ]
 }
 
@@ -119,9 +124,9 @@ package struct WireReportHolds: WireObject, Codable, Hashable {
 
     package init() {}
 
-    package static let fields: [WireField] = [
-        .required("stores", .list(.object("ReportHold")), "By store."),
-        .required("users", .integer, "Users on hold."),
+    package static let members: [WireMember<WireReportHolds>] = [
+        .field("stores", \.stores, "By store."),
+        .field("users", \.users, "Users on hold."),
     ]
 }
 
@@ -135,9 +140,9 @@ package struct WireReportHold: WireObject, Codable, Hashable {
         (self.store, self.count, self.since) = (store, count, since)
     }
 
-    package static let fields: [WireField] = [
-        .required("store", .text, "The store's configured name."),
-        .required("count", .integer, "Holds on it, or on rows of it."),
-        .required("since", .time, "The oldest of them."),
+    package static let members: [WireMember<WireReportHold>] = [
+        .field("store", \.store, "The store's configured name."),
+        .field("count", \.count, "Holds on it, or on rows of it."),
+        .field("since", \.since, "The oldest of them."),
     ]
 }

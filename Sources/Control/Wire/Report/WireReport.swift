@@ -34,39 +34,39 @@ package struct WireReport: WireObject, Codable, Hashable {
 
     package var isOver: Bool { generatedAt >= until }
 
-    package static let fields: [WireField] = [
-        .required("month", .text, "The calendar month, such as 2026-11."),
-        .required("time_zone", .text, "The zone in which it begins and ends."),
-        .required("from", .time, "Its beginning."),
-        .required("until", .time, "Its end, exclusive."),
-        .required("generated_at", .time, "When it was counted; before its end: so far."),
-        .optional("controller", .object("Controller"), "Who is responsible for the data."),
-        .required("gaps", .object("ReportGaps"), "What is no longer on record of the month."),
-        .required("requests", .list(.object("ReportRequests")), "By kind of request."),
-        .required("days", .list(.object("ReportDay")), "By day of the month."),
-        .required("months", .list(.object("ReportMonth")), "The last twelve months, this last."),
-        .required("erasure", .object("ReportErasure"), "Deletions that were completed."),
-        .required("open", .object("ReportOpen"), "What is open now, and why."),
-        .required("verdicts", .list(.object("ReportVerdicts")), "By provider, of completed ones."),
-        .required("kept", .list(.object("ReportKept")), "What completed deletions left, and why."),
-        .required("copies", .list(.object("ReportCopies")), "Residual copies in the stores."),
-        .required("holds", .object("ReportHolds"), "The holds that are in force now."),
-        .required("recipients", .list(.object("Recipient")), "Whom to inform (GDPR article 19)."),
+    package static let members: [WireMember<WireReport>] = [
+        .field("month", \.month, "The calendar month, such as 2026-11."),
+        .field("time_zone", \.timeZone, "The zone in which it begins and ends."),
+        .field("from", \.from, "Its beginning."),
+        .field("until", \.until, "Its end, exclusive."),
+        .field("generated_at", \.generatedAt, "When it was counted; before its end: so far."),
+        .field("controller", \.controller, "Who is responsible for the data."),
+        .field("gaps", \.gaps, "What is no longer on record of the month."),
+        .field("requests", \.requests, "By kind of request."),
+        .field("days", \.days, "By day of the month."),
+        .field("months", \.months, "The last twelve months, this last."),
+        .field("erasure", \.erasure, "Deletions that were completed."),
+        .field("open", \.open, "What is open now, and why."),
+        .field("verdicts", \.verdicts, "By provider, of completed ones."),
+        .field("kept", \.kept, "What completed deletions left, and why."),
+        .field("copies", \.copies, "Residual copies in the stores."),
+        .field("holds", \.holds, "The holds that are in force now."),
+        .field("recipients", \.recipients, "Whom to inform (GDPR article 19)."),
     ]
 }
 
 extension Controller: WireObject {
-    package static let fields: [WireField] = [
-        .optional("name", .text, "The company or person."),
-        .optional("contact", .text, "Where users can ask."),
+    package static let members: [WireMember<Controller>] = [
+        .field("name", \.name, "The company or person."),
+        .field("contact", \.contact, "Where users can ask."),
     ]
 }
 
 extension Recipient: WireObject {
-    package static let fields: [WireField] = [
-        .required("name", .text, "The company or person."),
-        .optional("contact", .text, "How to reach them."),
-        .optional("purpose", .text, "What they have the data for."),
+    package static let members: [WireMember<Recipient>] = [
+        .field("name", \.name, "The company or person."),
+        .field("contact", \.contact, "How to reach them."),
+        .field("purpose", \.purpose, "What they have the data for."),
     ]
 }
 
