@@ -1,3 +1,4 @@
+import Control
 import Cryptography
 import Encoding
 import Engine
@@ -110,20 +111,13 @@ struct ErasureScope: Codable, Hashable, Sendable {
         let leading: String?
     }
 
-    struct UserAction: Codable, Hashable, Sendable {
-        let url: String
-        let text: String
-        /// Whether the operator wrote the text; left out if not.
-        let configured: Bool?
-    }
-
     /// `nil` where none is configured.
     let controller: Controller?
     let recipients: [Recipient]?
     private(set) var stores: [Store]
     /// A digest of what is purged: a search counts as long as it is the same.
     let rules: String
-    let userActions: [String: UserAction]
+    let userActions: [String: WireUserAction]
     let notInScope: [String]
 
     /// `locations` are those of databases, which the configuration does not name.
@@ -146,11 +140,7 @@ struct ErasureScope: Codable, Hashable, Sendable {
         }
         rules = digest(PurgePlan.canonicalText(of: [], parts, user: []))
         userActions = traits.reduce(into: [:]) { actions, provider in
-            actions[provider.key.rawValue] = UserAction(
-                url: provider.value.userActionURL,
-                text: provider.value.userActionText,
-                configured: provider.value.isUserActionConfigured ? true : nil
-            )
+            actions[provider.key.rawValue] = WireUserAction(provider.value)
         }
         notInScope = Self.notInScope
     }

@@ -24,14 +24,15 @@ struct Receipt: Sendable {
         let isDeletion = request.kind == .deleteAccount
         let next = isDeletion ? record.openRecheck : nil
         let areRechecksOver = isDeletion && next == nil
+        let addenda = record.addenda.map(Self.wire)
         let head: JSONValue = [
             "request_id": .string(request.id.description), "summary": .string(summary),
         ]
         let tail: JSONValue = [
             "scrubbed_at": JSONValue(record.scrubbedAt?.rfc3339),
-            "forgotten": forgotten.isEmpty ? nil : .array(forgotten.map(Self.json)),
+            "forgotten": forgotten.isEmpty ? nil : forgotten.json,
             "abandoned": isAbandoned ? abandonNote.map(Self.json) : nil,
-            "addenda": record.addenda.isEmpty ? nil : .array(record.addenda.map(Self.json)),
+            "addenda": addenda.isEmpty ? nil : addenda.json,
             "rechecks": isDeletion ? .array(record.rechecks.map(Self.json)) : nil,
             "next_recheck_at": JSONValue(next?.dueAt.rfc3339),
             "data_returned_at": JSONValue(next?.returnedAt?.rfc3339),
@@ -41,16 +42,10 @@ struct Receipt: Sendable {
         return .object(head.members + statement.members + tail.members)
     }
 
-    private static func json(_ addendum: Addendum) -> JSONValue {
-        [
-            "at": .string(addendum.recordedAt.rfc3339),
-            "identity_id": .string(addendum.identity.description),
-            "provider": .string(addendum.provider.rawValue),
-            "verdict": .string(addendum.verdict.rawValue),
-            "event": .string(LedgerEntry.plain(addendum.event)),
-            "occurred_at": .string(addendum.occurredAt.rfc3339),
-            "evidence": .string(evidence(of: addendum)),
-        ]
+    private static func wire(_ addendum: Addendum) -> WireAddendum {
+        var wire = WireAddendum(addendum)
+        wire.event = LedgerEntry.plain(addendum.event)
+        return wire
     }
 
     static func evidence(of addendum: Addendum) -> String {
@@ -66,13 +61,6 @@ struct Receipt: Sendable {
             "at": .string(recheck.at.rfc3339), "outcome": .string(recheck.outcome.rawValue),
             "found": .array(found),
             "not_configured": .array(recheck.missing.map { .string($0.rawValue) }),
-        ]
-    }
-
-    private static func json(_ identity: ForgottenIdentity) -> JSONValue {
-        [
-            "provider": .string(identity.provider.rawValue), "at": .string(identity.at.rfc3339),
-            "uid": .integer(Int64(identity.uid)),
         ]
     }
 

@@ -22,8 +22,8 @@ struct ReceiptStatement: Sendable {
 
     var members: [JSONValue.Member] {
         let head: JSONValue = [
-            "controller": controller,
-            "recipients": recipients,
+            "controller": scope.controller?.json,
+            "recipients": request.kind == .deleteAccount ? scope.recipients?.json : nil,
             "kind": .string(request.kind.rawValue),
             "state": .string(request.phase.state.rawValue),
             "created_at": .string(request.createdAt.rfc3339),
@@ -37,21 +37,6 @@ struct ReceiptStatement: Sendable {
             "not_erased": .array(notErased),
         ]
         return head.members + (request.kind == .deleteAccount ? horizonOfAll : [])
-    }
-
-    private var controller: JSONValue? {
-        scope.controller.map { ["name": JSONValue($0.name), "contact": JSONValue($0.contact)] }
-    }
-
-    private var recipients: JSONValue? {
-        guard request.kind == .deleteAccount, let recipients = scope.recipients else { return nil }
-        let items = recipients.map { recipient -> JSONValue in
-            [
-                "name": .string(recipient.name), "contact": JSONValue(recipient.contact),
-                "purpose": JSONValue(recipient.purpose),
-            ]
-        }
-        return .array(items)
     }
 
     private var approval: JSONValue? {
@@ -78,16 +63,9 @@ struct ReceiptStatement: Sendable {
             "verdict": JSONValue(verdict?.rawValue),
             "revoked": verdict.map { .bool($0.isRevoked) },
             "evidence": JSONValue(evidence?.text),
-            "not_held": evidence?.notHeld,
+            "not_held": verdict == nil ? nil : WireUnheld(revocation)?.json,
             "decided_at": verdict == nil ? nil : JSONValue(revocation.endedAt?.rfc3339),
-            "user_action": action.map(Self.json),
-        ]
-    }
-
-    private static func json(_ action: ErasureScope.UserAction) -> JSONValue {
-        [
-            "url": .string(action.url), "text": .string(action.text),
-            "configured": action.configured.map { .bool($0) },
+            "user_action": action?.json,
         ]
     }
 

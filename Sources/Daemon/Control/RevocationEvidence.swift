@@ -103,15 +103,6 @@ struct RevocationEvidence {
     }
 
     private var lostCodeCount: Int { revocation.credentials.count { $0.step == .lost } }
-
-    /// Counts of what the provider may honor and the service does not hold.
-    var notHeld: JSONValue? {
-        guard revocation.hasUnheldTokens else { return nil }
-        return [
-            "lost_codes": .integer(Int64(lostCodeCount)),
-            "refused_credentials": .integer(Int64(revocation.refusedCount)),
-        ]
-    }
 }
 
 extension CredentialWork {

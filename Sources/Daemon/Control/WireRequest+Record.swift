@@ -91,19 +91,8 @@ extension WireIdentity {
         updatedAt = revocation.endedAt ?? revocation.startedAt
         let needsUser =
             revocation.verdict?.mayLeaveLink ?? (isParked && revocation.waitingSince != nil)
-        if needsUser, let traits {
-            userAction = WireUserAction(
-                url: traits.userActionURL,
-                text: traits.userActionText,
-                isConfigured: traits.isUserActionConfigured
-            )
-        }
-        if revocation.hasUnheldTokens {
-            unheld = WireUnheld(
-                lostCodes: revocation.credentials.count { $0.step == .lost },
-                refusedCredentials: revocation.refusedCount
-            )
-        }
+        if needsUser { userAction = traits.map(WireUserAction.init) }
+        unheld = WireUnheld(revocation)
     }
 
     init(_ record: IdentityRecord) {
@@ -115,6 +104,26 @@ extension WireIdentity {
         credentialCount = record.credentialCount
         isSubjectFirstSeen = record.subjectFirstSeenAt != nil
         updatedAt = record.updatedAt
+    }
+}
+
+extension WireUserAction {
+    init(_ traits: ProviderTraits) {
+        self.init(
+            url: traits.userActionURL,
+            text: traits.userActionText,
+            isConfigured: traits.isUserActionConfigured
+        )
+    }
+}
+
+extension WireUnheld {
+    init?(_ revocation: Revocation) {
+        guard revocation.hasUnheldTokens else { return nil }
+        self.init(
+            lostCodes: revocation.credentials.count { $0.step == .lost },
+            refusedCredentials: revocation.refusedCount
+        )
     }
 }
 
