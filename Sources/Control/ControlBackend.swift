@@ -155,7 +155,7 @@ package protocol ControlBackend: Sendable {
     ) async throws(ControlProblem) -> WireGuard
 
     /// Throws `configuration_invalid` with one error per problem.
-    func reload(caller: Caller) async throws(ControlProblem) -> WireReload
+    func reload(caller: Caller) async throws(ControlProblem) -> ReloadResult
 
     /// The configuration in force; secrets are names of credentials.
     func settings(

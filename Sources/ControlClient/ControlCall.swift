@@ -196,7 +196,7 @@ extension ControlCall where Answer == WireGuard {
     }
 }
 
-extension ControlCall where Answer == WireReload {
+extension ControlCall where Answer == ReloadResult {
     package static var reload: Self { Self(.reloadConfiguration) }
 }
 

@@ -350,9 +350,9 @@ final class FakeBackend: ControlBackend {
         return Samples.guardState
     }
 
-    func reload(caller: Caller) async throws(ControlProblem) -> WireReload {
+    func reload(caller: Caller) async throws(ControlProblem) -> ReloadResult {
         try note(.reloadConfiguration, caller)
-        return WireReload(
+        return ReloadResult(
             reloadedAt: Samples.time,
             changed: ["requests.deadline"],
             needRestart: ["vault"]

@@ -108,7 +108,7 @@ extension ControlSuite {
             try expectDocumented(change)
             try expectDocumented(Samples.hold)
             try expectDocumented(WireUserHold(name: "user.AAE", isHeld: true, since: Samples.time))
-            try expectDocumented(WireReload(reloadedAt: Samples.time))
+            try expectDocumented(ReloadResult(reloadedAt: Samples.time))
             try expectDocumented(Samples.settings)
             try expectDocumented(try #require(Samples.status.refusedReload))
             try expectDocumented(

@@ -343,7 +343,7 @@ enum Samples {
         status.oldestOpenAt = time
         status.oldestOpenID = requestID
         status.alarms = ["configuration_refused"]
-        status.refusedReload = WireRefusedReload(
+        status.refusedReload = RefusedReload(
             refusedAt: time,
             errors: ["expunged.toml:3: cannot use requests.dedline (unknown_key)"]
         )

@@ -1,3 +1,5 @@
+import Lifecycle
+
 /// An answer that viewers may see, too.
 package protocol Viewable: WireObject {
     /// The same without what names a person, or could: user ids, uids of operators, the conditions

@@ -52,7 +52,7 @@ package struct WireStatus: WireObject, Codable, Hashable {
     package var oldestOpenAt: WallTime?
     package var oldestOpenID: RequestID?
     package var alarms: [String] = []
-    package var refusedReload: WireRefusedReload?
+    package var refusedReload: RefusedReload?
 
     package init(version: String, state: DaemonState, startedAt: WallTime, guardState: WireGuard) {
         (self.version, self.state) = (version, .known(state))

@@ -50,15 +50,10 @@ extension DaemonBackend {
         return guardState(counts)
     }
 
-    func reload(caller: Caller) async throws(ControlProblem) -> WireReload {
+    func reload(caller: Caller) async throws(ControlProblem) -> ReloadResult {
         let result = try await parts.reload()
         audit("reload", caller)
-        return WireReload(
-            reloadedAt: result.reloadedAt,
-            changed: result.changed,
-            needRestart: result.needRestart,
-            unusable: result.unusable
-        )
+        return result
     }
 
     func health(caller: Caller) async throws(ControlProblem) -> WireServiceHealth {
@@ -83,9 +78,7 @@ extension DaemonBackend {
         for (reason, count) in counts.byParkReason { status.parked[reason.rawValue] = count }
         status.oldestOpenAt = counts.oldestAcceptedAt
         status.oldestOpenID = counts.oldestID
-        status.refusedReload = parts.refusedReload().map {
-            WireRefusedReload(refusedAt: $0.refusedAt, errors: $0.problems)
-        }
+        status.refusedReload = parts.refusedReload()
         var alarms = self.alarms(status)
         if let alarm = await parts.ledger.health.alarm { alarms.append(alarm) }
         if await parts.ledger.failure != nil { alarms.append(.ledgerUnwritable) }

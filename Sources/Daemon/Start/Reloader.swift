@@ -102,7 +102,7 @@ struct Reloader: Sendable {
 
     private func note(_ problems: [String]) {
         for problem in problems { logger.note(.configurationRefused, ["error": "\(problem)"]) }
-        lastRefusal.value = RefusedReload(refusedAt: now(), problems: problems)
+        lastRefusal.value = RefusedReload(refusedAt: now(), errors: problems)
     }
 
     /// Closes replaced adapters, each set in its own time.
@@ -123,19 +123,4 @@ struct Reloader: Sendable {
     }
 
     func stop() { retired.continuation.finish() }
-}
-
-struct ReloadResult: Sendable {
-    let reloadedAt: WallTime
-    let changed: [String]
-    let needRestart: [String]
-    /// Why a provider or store is paused until it can be used, one line per problem.
-    let unusable: [String]
-}
-
-/// A reload that was refused: the configuration before it is still in force.
-struct RefusedReload: Sendable {
-    let refusedAt: WallTime
-    /// One line per problem, with file and line where there is one.
-    let problems: [String]
 }

@@ -1,23 +1,8 @@
 package import Lifecycle
 
-/// The answer to a reload that was taken.
-package struct WireReload: WireObject, Codable, Hashable {
-    package var reloadedAt: WallTime
-    package var changed: [String]
-    package var needRestart: [String]
-    package var unusable: [String]
-
-    package init(
-        reloadedAt: WallTime,
-        changed: [String] = [],
-        needRestart: [String] = [],
-        unusable: [String] = []
-    ) {
-        (self.reloadedAt, self.changed) = (reloadedAt, changed)
-        (self.needRestart, self.unusable) = (needRestart, unusable)
-    }
-
-    package static let members: [WireMember<WireReload>] = [
+extension ReloadResult: WireObject {
+    package static let schemaName = "Reload"
+    package static let members: [WireMember<ReloadResult>] = [
         .field("reloaded_at", \.reloadedAt, "When the configuration took effect."),
         .field("changed", \.changed, "Keys that changed and are in force."),
         .field("need_restart", \.needRestart, "Keys that changed and need a restart."),
@@ -25,16 +10,8 @@ package struct WireReload: WireObject, Codable, Hashable {
     ]
 }
 
-/// A reload that was refused: the configuration before it is still in force.
-package struct WireRefusedReload: WireObject, Codable, Hashable {
-    package var refusedAt: WallTime
-    package var errors: [String]
-
-    package init(refusedAt: WallTime, errors: [String]) {
-        (self.refusedAt, self.errors) = (refusedAt, errors)
-    }
-
-    package static let members: [WireMember<WireRefusedReload>] = [
+extension RefusedReload: WireObject {
+    package static let members: [WireMember<RefusedReload>] = [
         .field("refused_at", \.refusedAt, "When."),
         .field(
             "errors",
