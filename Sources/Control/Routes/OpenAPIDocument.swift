@@ -181,38 +181,28 @@ extension OpenAPIDocument {
         WireSchema(schemaName: name, fields: fields)
     }
 
-    private static let wireSchemas: [WireSchema] = wireTypes.map { type in
-        let input = type as? any WireInputPart.Type
-        return WireSchema(
-            schemaName: type.schemaName,
-            fields: type.fields,
-            isInput: input != nil,
-            rules: input?.rules ?? []
-        )
-    }
-
-    private static let wireTypes: [any WireObject.Type] = [
-        AbandonInput.self, ApproveInput.self, ControlProblem.Detail.self, SubmittedCredential.self,
-        HoldInput.self, OverrideInput.self, PlanInput.self, ReasonInput.self, ReauthorizeInput.self,
-        SubmissionOptions.self, SignInInput.self, SuggestInput.self, WireSuggestion.self,
-        WireSubmission.self, WireEvent.self, WireGuard.self, WireHealth.self,
-        WireHold.self, WireIdentity.self, WireKeyRotation.self, WireLedger.self,
-        WireLedgerEntries.self, WireLedgerFinding.self, WireList<WireHealth>.self,
-        WireList<WireHold>.self, WireHost.self, WireList<WireHost>.self,
-        WireList<WireIdentity>.self, WireList<WireMessage>.self, WireMessage.self,
-        WireList<WireRequest>.self, WireNotification.self, WireNotificationStatus.self,
-        WirePlan.self, WirePlanChange.self, WirePlanIdentity.self, WirePlanItem.self,
-        PurgePlan.Rule.self, WirePlanStore.self, WireProblem.self, RefusedReload.self,
-        ReloadResult.self, WireReplay.self, StoreReport.self, ReplayTerms.self, WireRequest.self,
-        WireServiceHealth.self, WireSettings.self, WireStatus.self, WireStep.self,
-        WireStoredCredential.self, WireUserAction.self, WireAddendum.self, ForgottenIdentity.self,
-        WireUnheld.self, WireBlock.self, WireRequestHold.self,
-        WireAnswer.self, WireFailedCode.self, WireUserHold.self, WireVault.self, Controller.self,
-        Recipient.self, WireReport.self, WireReportRequests.self, WireReportDay.self,
-        WireReportMonth.self, RecordGaps.self, WireReportErasure.self, WireReportSpan.self,
-        WireReportOpen.self, WireReportWaiting.self, WireReportVerdicts.self, WireReportKept.self,
-        WireReportCopies.self, WireReportHolds.self, WireReportHold.self, WireVaultKey.self,
-    ]
+    /// The objects that routes take and give, and those inside them.
+    private static let wireSchemas: [WireSchema] = {
+        var found: [String: WireSchema] = [:]
+        func add(_ type: any WireObject.Type) {
+            guard !type.fields.isEmpty, found[type.schemaName] == nil else { return }
+            let input = type as? any WireInputPart.Type
+            found[type.schemaName] = WireSchema(
+                schemaName: type.schemaName,
+                fields: type.fields,
+                isInput: input != nil,
+                rules: input?.rules ?? []
+            )
+            for part in type.parts { add(part) }
+        }
+        add(WireEvent.self)
+        add(WireProblem.self)
+        for route in RouteTable.routes {
+            if let input = route.input { add(input) }
+            if case .object(let type) = route.answer { add(type) }
+        }
+        return Array(found.values)
+    }()
 
     private static var schemas: JSONValue {
         object(

@@ -12,6 +12,10 @@ package protocol WireObject: WireContent {
 extension WireObject {
     package static var fields: [WireField] { members.map(\.field) }
     package static var wireType: WireFieldType { .object(schemaName) }
+    package static var objectType: (any WireObject.Type)? { Self.self }
+
+    /// The types of the objects in its fields.
+    static var parts: [any WireObject.Type] { members.compactMap(\.objectType) }
 
     /// The type's own name without the prefix `Wire`.
     package static var schemaName: String {
@@ -31,6 +35,7 @@ extension WireObject {
 /// A field of an object, and its member in one of them.
 package struct WireMember<Object: Sendable>: Sendable {
     let field: WireField
+    var objectType: (any WireObject.Type)?
     /// `nil` for a field that is left out.
     let json: @Sendable (Object) -> JSONValue.Member?
 
@@ -43,7 +48,7 @@ package struct WireMember<Object: Sendable>: Sendable {
     ) -> WireMember {
         let isRequired = Content.isRequired
         let field = WireField(name: name, type: type, isRequired: isRequired, summary: summary)
-        return WireMember(field: field) { object in
+        return WireMember(field: field, objectType: Content.objectType) { object in
             let value = content(object).json
             return value == .null ? nil : JSONValue.Member(name, value)
         }
@@ -70,6 +75,9 @@ package protocol WireContent: Sendable {
 
     static var isRequired: Bool { get }
 
+    /// Of an object, of a list of them, or of one that is optional.
+    static var objectType: (any WireObject.Type)? { get }
+
     /// How many a list of them has at most; `nil` where nothing bounds it.
     static var listMax: Int? { get }
 
@@ -78,6 +86,7 @@ package protocol WireContent: Sendable {
 
 extension WireContent {
     package static var isRequired: Bool { true }
+    package static var objectType: (any WireObject.Type)? { nil }
     package static var listMax: Int? { nil }
 }
 
@@ -120,6 +129,7 @@ extension Bool: WireContent {
 extension Optional: WireContent where Wrapped: WireContent {
     package static var wireType: WireFieldType { Wrapped.wireType }
     package static var isRequired: Bool { false }
+    package static var objectType: (any WireObject.Type)? { Wrapped.objectType }
     package var json: JSONValue { map { $0.json } ?? .null }
 }
 
@@ -127,6 +137,8 @@ extension Array: WireContent where Element: WireContent {
     package static var wireType: WireFieldType {
         Element.listMax.map { .atMost($0, Element.wireType) } ?? .list(Element.wireType)
     }
+
+    package static var objectType: (any WireObject.Type)? { Element.objectType }
 
     package var json: JSONValue { .array(map(\.json)) }
 }
