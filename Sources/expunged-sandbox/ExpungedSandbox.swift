@@ -6,6 +6,7 @@ import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOSSL
+import Sandbox
 
 /// The provider sandbox: identity providers that follow their vendors' documentation, with traps.
 @main

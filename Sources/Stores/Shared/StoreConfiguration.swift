@@ -46,7 +46,7 @@ package struct StoreConfiguration: Sendable {
 
 extension StoreConfiguration: Equatable {
     package static func == (one: Self, two: Self) -> Bool {
-        one.name == two.name && AnyHashable(one.settings) == AnyHashable(two.settings)
+        one.name == two.name && one.settings.equals(two.settings)
             && one.backupsKept == two.backupsKept
             && one.residualCopiesKept == two.residualCopiesKept && one.keyedBy == two.keyedBy
             && one.withoutKeys == two.withoutKeys

@@ -25,6 +25,9 @@ package protocol StoreKind: SectionKind, Hashable {
 extension StoreKind {
     /// Whether its stores can be searched for unmapped data.
     package var isSearchable: Bool { Store.self is any CoverageSearching.Type }
+
+    /// Whether `other` is of the same kind and has the same settings.
+    package func equals(_ other: any StoreKind) -> Bool { other as? Self == self }
 }
 
 /// A kind of store of which a drill can use a copy.
