@@ -1,6 +1,14 @@
 extension PurgeCounts {
-    /// What was done with the rows of an ``Entry``; its text is stored, and stands on the receipt.
-    package enum Action: Hashable, Sendable, LosslessStringConvertible {
+    /// What was done with the rows of an ``Entry``.
+    package enum Action: Hashable, Sendable {
+        /// Names an action, in the state and on receipts.
+        package enum Code: String, Sendable, CaseIterable {
+            case delete, anonymize, keep, held, shared, accepted, unreached, unsearched
+            case notLookedFor = "not_looked_for"
+            case withoutKeys = "without_keys"
+            case passedOver = "passed_over"
+        }
+
         /// Left alone under a hold when the purge last ran.
         case held
         /// Ids that other users still own; counted anew by each purge.
@@ -9,62 +17,84 @@ extension PurgeCounts {
         case notLookedFor
         /// The same, after an operator decided to go on without keys.
         case withoutKeys
-        /// A rule to whose rows nothing led, named as `column via table.column`.
-        case unreached(String)
+        /// A rule to whose rows nothing led, by its column and the `table.column` that leads there.
+        case unreached(String, via: String)
+        /// A column that was searched only as the user's own row spells its value.
+        case unsearched(String)
         /// A store has promised to erase it later (``ResidualPhrase/promised``).
         case accepted
         /// What looks like the user's and was left alone.
         case passedOver(ReceiptSentence)
-        /// By a rule; behind the verb its details, such as `: tax, cutoff: none`.
-        case rule(PlanItem.Action, String = "")
+        /// By a rule.
+        case rule(PlanItem.Action, Details = Details())
 
-        package var description: String {
+        package var code: Code {
             switch self {
-            case .held: "held"
-            case .shared: "keep: still has other owners"
-            case .notLookedFor: "not looked for"
-            case .withoutKeys: "not looked for: an operator decided to go on"
-            case .unreached(let rule): "not looked for by \(rule)"
-            case .accepted: "accepted"
-            case .passedOver(let reason): "passed over: \(reason.text)"
-            case .rule(let verb, let details): verb.rawValue + details
+            case .held: .held
+            case .shared: .shared
+            case .notLookedFor: .notLookedFor
+            case .withoutKeys: .withoutKeys
+            case .unreached: .unreached
+            case .unsearched: .unsearched
+            case .accepted: .accepted
+            case .passedOver: .passedOver
+            case .rule(.delete, _): .delete
+            case .rule(.anonymize, _): .anonymize
+            case .rule(.keep, _): .keep
             }
         }
 
-        private static let fixed: [String: Action] = {
-            var all: [Action] = [.held, .shared, .notLookedFor, .withoutKeys, .accepted]
-            all += ReceiptSentence.allCases.map { .passedOver($0) }
-            return Dictionary(uniqueKeysWithValues: all.map { ($0.description, $0) })
-        }()
-
-        /// Reads ``description``; `nil` for any other text.
-        package init?(_ text: String) {
-            let start = Action.unreached("").description
-            if let known = Action.fixed[text] {
-                self = known
-            } else if text.hasPrefix(start) {
-                self = .unreached(String(text.dropFirst(start.count)))
-            } else {
-                let verbs = PlanItem.Action.allCases
-                guard let verb = verbs.first(where: { text.hasPrefix($0.rawValue) }) else {
-                    return nil
-                }
-                self = .rule(verb, String(text.dropFirst(verb.rawValue.count)))
-            }
+        /// What a rule says of its rows; `nil` for what no rule did.
+        package var details: Details? {
+            if case .rule(_, let details) = self { details } else { nil }
         }
 
         /// The rows are still there, so that the next pass counts the same ones.
         var isLeft: Bool {
             switch self {
             case .held, .shared, .accepted, .passedOver, .rule(.keep, _): true
-            case .notLookedFor, .withoutKeys, .unreached, .rule: false
+            case .notLookedFor, .withoutKeys, .unreached, .unsearched, .rule: false
             }
         }
 
-        /// The same with a detail more; only a rule has some.
-        package func adding(_ detail: String) -> Action {
-            guard case .rule(let verb, let details) = self else { return self }
-            return .rule(verb, details + detail)
+        /// The same for some rows of the rule.
+        package func of(_ rows: Details.Rows) -> Action {
+            guard case .rule(let verb, var details) = self else { return self }
+            details.rows = rows
+            return .rule(verb, details)
+        }
+    }
+
+    /// What a receipt says of an entry besides the action of its rule.
+    package struct Details: Hashable, Sendable {
+        /// Which rows of the rule an entry is about.
+        package enum Rows: String, Sendable, CaseIterable {
+            case all
+            /// Those without a creation time where others have one.
+            case undated
+            /// None, since its column cannot hold the user's id.
+            case noSuchID = "no_such_id"
+        }
+
+        /// The table whose rows took these with them.
+        package let parent: String?
+        /// Why the rows stay, as configured.
+        package let reason: String?
+        /// What of a column's values the rule is about.
+        package let part: String?
+        /// Newer rows went, too.
+        package let hasNoTimestamps: Bool
+        package var rows: Rows
+
+        package init(
+            parent: String? = nil,
+            reason: String? = nil,
+            part: String? = nil,
+            hasNoTimestamps: Bool = false,
+            rows: Rows = .all
+        ) {
+            (self.parent, self.reason, self.part) = (parent, reason, part)
+            (self.hasNoTimestamps, self.rows) = (hasNoTimestamps, rows)
         }
     }
 }
@@ -73,11 +103,8 @@ extension PurgeCounts {
 ///
 /// The rest of the store was purged and is verified. Of these rules nothing is.
 extension PurgeCounts {
-    /// Ends the name of a rule whose rows were looked for only as the user's own row spells them.
-    package static let otherSpellings = " in other spellings"
-
     /// An entry for each such rule.
-    package var unreached: [Entry] { entries.filter { $0.unreachedRule != nil } }
+    package var unreached: [Entry] { entries.filter(\.isUnreached) }
 
     /// The whole store is searched by keys, and none was found.
     package var isWithoutAnyKey: Bool {
@@ -94,28 +121,25 @@ extension PurgeCounts {
     mutating func noteReached(by other: PurgeCounts, isWhole: Bool) -> [Entry] {
         let before = entries
         if isWhole {
+            // Nothing leads to what is unsearched afterwards: that stays.
             entries.removeAll { entry in
-                // Afterwards nothing leads to what is spelled otherwise.
-                !(entry.unreachedRule ?? Self.otherSpellings).hasSuffix(Self.otherSpellings)
-                    && !other.entries.contains { $0.isSame(as: entry) }
+                entry.action.code == .unreached && !other.entries.contains { $0.isSame(as: entry) }
             }
         }
         return other.entries.filter { entry in
-            entry.unreachedRule == nil || before.contains { $0.isSame(as: entry) }
+            !entry.isUnreached || before.contains { $0.isSame(as: entry) }
                 || !before.contains { $0.name == entry.name }
         }
     }
 }
 
 extension PurgeCounts.Entry {
-    /// The rule to whose rows nothing led.
-    package var unreachedRule: String? {
-        if case .unreached(let rule) = action { rule } else { nil }
-    }
+    /// Nothing led to the rows of its rule, or not to all of them.
+    package var isUnreached: Bool { action.code == .unreached || action.code == .unsearched }
 
     /// Why what looks like the user's was left alone.
-    package var passedOverReason: String? {
-        if case .passedOver(let reason) = action { reason.text } else { nil }
+    package var passedOver: ReceiptSentence? {
+        if case .passedOver(let reason) = action { reason } else { nil }
     }
 
     package func isSame(as other: PurgeCounts.Entry) -> Bool {

@@ -1,7 +1,11 @@
-/// A fixed sentence of the service that receipts quote; a page translates it by its text.
+/// A fixed sentence of the service that receipts quote; a page translates it by its id.
 package enum ReceiptSentence: String, Sendable, CaseIterable {
-    case linkCut, credentialRefused
-    case hiddenFolder, closedFolders, emptyName
+    case linkCut = "link_cut"
+    case credentialRefused = "credential_refused"
+    case hiddenFolder = "hidden_folder"
+    case closedFolders = "closed_folders"
+    case emptyName = "empty_name"
+    case newer, shared
 
     /// In English; the ledger signs receipts with it.
     package var text: String {
@@ -16,6 +20,10 @@ package enum ReceiptSentence: String, Sendable, CaseIterable {
             "hidden folders that the service may not search; remove them, or name them in a path of"
                 + " their own"
         case .emptyName: "an empty name follows the user id, so it may be another user's"
+        case .newer:
+            "newer than the request, or of unreadable time: they may belong to a later life of the"
+                + " account"
+        case .shared: "kept: what it names still has other owners"
         }
     }
 }

@@ -43,23 +43,23 @@ struct ErasureScopeTests {
         contact = "dpo@analytics.example"
         """
     private static let canonical = #"""
-        {"accepted_at":"2027-01-15T08:00:00.000Z","completed_at":"2027-01-15T08:00:00.000Z",\#
-        "created_at":"2027-01-15T08:00:00.000Z","erasure_horizon_unknown":["uploads"],\#
-        "identities":[],"kind":"delete_account","not_erased":[{"columns":["buyer"],\#
-        "reason":"kept: tax <law> & \"more\"","rows":2,"store":"app-db","table":"bills"},{\#
-        "reason":"newer than the request, or of unreadable time: they may belong to a later lif\#
-        e of the account","rows":1,"store":"app-db","table":"posts"}],"not_in_scope":["stores th\#
-        at are not configured in this service","data that was handed to others\#
-        , also by the providers named here","backups and copies of a store\#
-        , until its erasure horizon","this receipt, the keyed hash of the user id that keeps th\#
-        e erasure through a restore, and the entries of the ledger, none of which names the user\#
-        "],"state":"completed","stores":[{"backups_kept_until":"2027-02-14T08:00:00.000Z","erasu\#
-        re_horizon":"2027-02-14T08:00:00.000Z","store":"app-db","tables":[{"action":"delete","cu\#
-        toff":"2027-01-15T08:00:00.000Z","newer_rows":1,"rows":3,"table":"posts"},{"action":"kee\#
-        p","cutoff":"none","newer_rows":0,"rows":2,"table":"bills"}],"verified":true,"verified_a\#
-        t":"2027-01-15T08:00:00.000Z"},{"store":"uploads","tables":[{"action":"delete","cutoff":\#
-        "2027-01-15T08:00:00.000Z","newer_rows":0,"rows":1,"table":"{user_id}"}],\#
-        "verified":true,"verified_at":"2027-01-15T08:00:00.000Z"}]}
+        {"accepted_at":"2027-01-15T08:00:00.000Z","completed_at":"2027-01-15T08:00:00.000Z","cre\#
+        ated_at":"2027-01-15T08:00:00.000Z","erasure_horizon_unknown":["uploads"],"identities":[\#
+        ],"kind":"delete_account","not_erased":[{"columns":["buyer"],"name":"tax <law> & \"more\#
+        \"","phrase":"keep","reason":"kept: tax <law> & \"more\"","rows":2,"store":"app-db","tab\#
+        le":"bills"},{"phrase":"newer","reason":"newer than the request, or of unreadable time\#
+        : they may belong to a later life of the account","rows":1,"store":"app-db","table":"pos\#
+        ts"}],"not_in_scope":["stores that are not configured in this service","data that was ha\#
+        nded to others, also by the providers named here","backups and copies of a store, unti\#
+        l its erasure horizon","this receipt, the keyed hash of the user id that keeps the erasu\#
+        re through a restore, and the entries of the ledger, none of which names the user"],"sta\#
+        te":"completed","stores":[{"backups_kept_until":"2027-02-14T08:00:00.000Z","erasure_hori\#
+        zon":"2027-02-14T08:00:00.000Z","store":"app-db","tables":[{"action":"delete","cutoff":"\#
+        2027-01-15T08:00:00.000Z","newer_rows":1,"rows":3,"table":"posts"},{"action":"keep","cut\#
+        off":"none","detail":"tax <law> & \"more\"","newer_rows":0,"rows":2,"table":"bills"}],"v\#
+        erified":true,"verified_at":"2027-01-15T08:00:00.000Z"},{"store":"uploads","tables":[{"a\#
+        ction":"delete","cutoff":"2027-01-15T08:00:00.000Z","newer_rows":0,"rows":1,"table":"{us\#
+        er_id}"}],"verified":true,"verified_at":"2027-01-15T08:00:00.000Z"}]}
         """#
     private static let caller = Caller(role: .operator, uid: 0)
 
@@ -82,9 +82,10 @@ struct ErasureScopeTests {
             done.purges[index].step = .verified
             done.purges[index].endedAt = Bench.start
         }
+        let bill = PurgeCounts.Details(reason: "tax <law> & \"more\"")
         done.purges[0].counts.entries = [
             .init(name: "posts", action: .rule(.delete), rowCount: 3, newerCount: 1),
-            .init(name: "bills", action: .rule(.keep), rowCount: 2),
+            .init(name: "bills", action: .rule(.keep, bill), rowCount: 2),
         ]
         if !entries.isEmpty { done.purges[0].counts.entries = entries }
         if isBroken { done.purges[0].counts.restore(isPassOpen: false, isAtLeast: true) }
@@ -176,6 +177,35 @@ struct ErasureScopeTests {
             as: UTF8.self
         )
         #expect(text == Self.canonical)
+    }
+
+    /// One of each action, each with texts that look like those of others.
+    private static var everyEntry: [PurgeCounts.Entry] {
+        let texts = ["still has other owners", "tax, undated rows", "a\" via [b]\n\u{1}", "\u{e4}"]
+        let rules = texts.flatMap { text -> [PurgeCounts.Action] in
+            let details = PurgeCounts.Details(parent: text, reason: text, part: text)
+            return [
+                .unreached(text, via: text), .unsearched(text), .rule(.delete, details),
+                .rule(.anonymize, details).of(.undated), .rule(.keep, details).of(.noSuchID),
+                .rule(.keep, PurgeCounts.Details(reason: text, hasNoTimestamps: true)),
+            ]
+        }
+        let fixed: [PurgeCounts.Action] = [.held, .shared, .notLookedFor, .withoutKeys, .accepted]
+        let all = fixed + ReceiptSentence.allCases.map { .passedOver($0) } + rules
+        return all.map { .init(name: "bills", action: $0, rowCount: 2, newerCount: 1) }
+    }
+
+    @Test func `the digest of each action is the same when the state is read again`() async throws {
+        let bench = try Bench()
+        let scope = try Self.scope(Self.store + "\n" + Self.files)
+        try await bench.state.enforce(scope)
+        let id = try await Self.complete("alice", on: bench, entries: Self.everyEntry)
+        let record = try #require(try await bench.state.requestRecord(id))
+        #expect(record.request.purges[0].counts.entries == Self.everyEntry)
+        let digest = ReceiptStatement(request: record.request, scope: scope).digest
+        let leaf = try #require(try await bench.state.ledgerRows(from: 0).last?.leaves.last)
+        let text = #""receipt":"\#(Base64URL.text(digest))""#
+        #expect(String(decoding: leaf, as: UTF8.self).contains(text))
     }
 
     @Test func `counts of a purge that broke off are told to be the least`() async throws {

@@ -68,7 +68,7 @@ import Testing
     func unreached() throws {
         let request = try Bench.request()
         var work = Self.work("a", .verified)
-        let action = PurgeCounts.Action.unreached("email via users.email")
+        let action = PurgeCounts.Action.unreached("email", via: "users.email")
         work.counts.entries = [
             .init(name: "users", action: .rule(.delete), rowCount: 0),
             .init(name: "letters", action: action, rowCount: 0),

@@ -51,16 +51,26 @@ struct ReceiptRulesTests {
         return try await bench.backend(more: text).receipt(id, caller: caller)
     }
 
-    private static func entry(_ action: String, _ rows: Int = 1) throws -> PurgeCounts.Entry {
-        let known = try #require(PurgeCounts.Action(action))
-        return PurgeCounts.Entry(name: "documents", action: known, rowCount: rows)
+    private static func entry(
+        _ verb: PlanItem.Action,
+        _ reason: String? = nil,
+        _ rowCount: Int = 1,
+        hasNoTimestamps: Bool = false,
+        of rows: PurgeCounts.Details.Rows = .all
+    ) -> PurgeCounts.Entry {
+        let details = PurgeCounts.Details(
+            reason: reason,
+            hasNoTimestamps: hasNoTimestamps,
+            rows: rows
+        )
+        return .init(name: "documents", action: .rule(verb, details), rowCount: rowCount)
     }
 
     private static func left(
         _ rules: [String],
-        _ entries: [(action: String, rows: Int)]
+        _ entries: [PurgeCounts.Entry]
     ) async throws -> [String] {
-        let receipt = try await receipt(rules, entries.map { try entry($0.action, $0.rows) })
+        let receipt = try await receipt(rules, entries)
         let items = try #require(receipt["not_erased"]?.array)
         return items.map { "\($0["reason"]?.string ?? "") \($0["rows"]?.compactText ?? "")" }
     }
@@ -73,9 +83,10 @@ struct ReceiptRulesTests {
         let left = try await Self.left(
             rules,
             [
-                ("anonymize: team, cutoff: none", 2), ("anonymize: team", 3),
-                ("anonymize: team, undated rows", 1), ("anonymize: team, body", 7),
-                ("keep: tax", 5), ("delete", 9),
+                Self.entry(.anonymize, "team", 2, hasNoTimestamps: true),
+                Self.entry(.anonymize, "team", 3), Self.entry(.anonymize, "team", 1, of: .undated),
+                Self.entry(.anonymize, "team, body", 7), Self.entry(.keep, "tax", 5),
+                Self.entry(.delete, nil, 9),
             ]
         )
         #expect(left == ["anonymized: team 6", "anonymized: team, body 7", "kept: tax 5"])
@@ -87,9 +98,10 @@ struct ReceiptRulesTests {
             Self.rule("owner", "keep", "tax"), Self.rule("buyer", "keep", "tax"),
             Self.rule("reader", "anonymize", "list"), Self.rule("sender", "delete"),
         ]
-        let entries = try ["anonymize: team", "keep: tax", "anonymize: list", "delete"].map {
-            try Self.entry($0)
-        }
+        let entries = [
+            Self.entry(.anonymize, "team"), Self.entry(.keep, "tax"),
+            Self.entry(.anonymize, "list"), Self.entry(.delete),
+        ]
         let items = try #require(try await Self.receipt(rules, entries)["not_erased"]?.array)
         let reasons = ["anonymized: team", "kept: tax", "anonymized: list"]
         #expect(items.compactMap { $0["reason"]?.string } == reasons)
@@ -103,26 +115,28 @@ struct ReceiptRulesTests {
         let keeps = Self.rule("owner", "keep", "tax")
         let masked = try await Self.left(
             [masks, others],
-            [("anonymize: before", 3), ("anonymize: team", 1), ("anonymize: other", 2)]
+            [
+                Self.entry(.anonymize, "before", 3), Self.entry(.anonymize, "team", 1),
+                Self.entry(.anonymize, "other", 2),
+            ]
         )
         #expect(masked == ["anonymized: team 4", "anonymized: other 2"])
-        #expect(
-            try await Self.left([keeps], [("anonymize: before", 3), ("keep: tax", 4)])
-                == ["kept: tax 4"]
-        )
-        #expect(
-            try await Self.left([keeps], [("keep: before", 3), ("keep: tax", 4)])
-                == ["kept: tax 4"]
-        )
-        #expect(try await Self.left([masks], [("keep: before", 3)]) == ["anonymized: team 3"])
+        let taxed = Self.entry(.keep, "tax", 4)
+        for verb in [PlanItem.Action.anonymize, .keep] {
+            let left = try await Self.left([keeps], [Self.entry(verb, "before", 3), taxed])
+            #expect(left == ["kept: tax 4"])
+        }
+        let kept = try await Self.left([masks], [Self.entry(.keep, "before", 3)])
+        #expect(kept == ["anonymized: team 3"])
     }
 
     @Test func `a rule without a creation time has no cutoff beside one that has`() async throws {
         let receipt = try await Self.receipt(
             [Self.rule("author", "delete", isDated: true), Self.rule("editor", "delete")],
-            ["delete", "delete, cutoff: none", "delete, cutoff: none, no such id"].map {
-                try Self.entry($0)
-            }
+            [
+                Self.entry(.delete), Self.entry(.delete, hasNoTimestamps: true),
+                Self.entry(.delete, hasNoTimestamps: true, of: .noSuchID),
+            ]
         )
         let tables = try #require(receipt["stores"]?.array?.first?["tables"]?.array)
         #expect(tables.map { $0["cutoff"]?.string } == [Bench.start.rfc3339, "none", "none"])
@@ -131,7 +145,14 @@ struct ReceiptRulesTests {
     @Test func `newer rows under a rule that keeps are listed apart`() async throws {
         let receipt = try await Self.receipt(
             [Self.rule("owner", "keep", "tax", isDated: true)],
-            [.init(name: "documents", action: .rule(.keep, ": tax"), rowCount: 2, newerCount: 3)]
+            [
+                .init(
+                    name: "documents",
+                    action: .rule(.keep, PurgeCounts.Details(reason: "tax")),
+                    rowCount: 2,
+                    newerCount: 3
+                )
+            ]
         )
         let items = try #require(receipt["not_erased"]?.array)
         #expect(items.map { $0["rows"] } == [2, 3])
@@ -146,7 +167,7 @@ struct ReceiptRulesTests {
     @Test func `a rule to whose rows nothing led is named, and its store is not verified`()
         async throws
     {
-        let action = PurgeCounts.Action.unreached("email via users.email")
+        let action = PurgeCounts.Action.unreached("email", via: "users.email")
         let receipt = try await Self.receipt(
             [Self.rule("author", "delete")],
             [
@@ -170,7 +191,8 @@ struct ReceiptRulesTests {
         #expect(summary.contains("Erased from 'app-db' only in part."))
         #expect(!summary.contains("no key led there"))
         let tables = try #require(store["tables"]?.array)
-        #expect(tables.map { $0["action"]?.string } == ["delete", action.description])
+        #expect(tables.map { $0["action"] } == ["delete", "unreached"])
+        #expect(tables.map { $0["detail"] } == [nil, "email via users.email"])
         #expect(receipt["not_erased"]?.array == [])
     }
 }

@@ -7,7 +7,7 @@ struct DependentStoreTests {
     private static func counts(_ answer: PurgeAnswer) -> [String] {
         switch answer {
         case .done(let counts):
-            counts.entries.map { "\($0.name) \($0.action) \($0.rowCount)" }.sorted()
+            counts.entries.map { "\($0.name) \($0.action.code) \($0.rowCount)" }.sorted()
         case .held(_, let names): names.sorted()
         case .stopped: ["stopped"]
         case .halted: ["halted"]

@@ -10,14 +10,12 @@ struct SharedKeyTests {
     private static func lines(_ answers: [PurgeAnswer]) -> [[String]] {
         answers.map { answer in
             guard case .done(let counts) = answer else { return ["\(answer)"] }
-            return counts.entries.map { "\($0.name): \($0.action) \($0.rowCount)" }.sorted()
+            return counts.entries.map { "\($0.name): \($0.action.code) \($0.rowCount)" }.sorted()
         }
     }
 
-    private static let kept = "app-db.customer: keep: still has other owners 1"
-    private static let gone = [
-        "app-db.customer: keep: still has other owners 0", "files: delete 1",
-    ]
+    private static let kept = "app-db.customer: shared 1"
+    private static let gone = ["app-db.customer: shared 0", "files: delete 1"]
 
     @Test("what others own stays and is said to, and the last owner takes it along")
     func lastOwner() async {

@@ -184,9 +184,25 @@ extension PurgeAnswer {
         case .failure(let failure): failure.code
         case .done(let counts), .held(let counts, _), .halted(let counts):
             counts.entries.map { entry in
-                "\(entry.name) \(entry.action) \(entry.rowCount)"
+                "\(entry.name) \(entry.action.text) \(entry.rowCount)"
                     + (entry.newerCount > 0 ? "+\(entry.newerCount)" : "")
             }.joined(separator: "; ")
         }
+    }
+}
+
+extension PurgeCounts.Action {
+    fileprivate var text: String {
+        let cascade = details?.parent.map { " by cascade from \($0)" } ?? ""
+        let reason = details?.reason.map { ": \($0)" } ?? ""
+        let part = details?.part.map { ", \($0)" } ?? ""
+        let cutoff = details?.hasNoTimestamps == true ? ", cutoff: none" : ""
+        let rows =
+            switch details?.rows {
+            case .undated: ", undated rows"
+            case .noSuchID: ", no such id"
+            case .all, nil: ""
+            }
+        return code.rawValue + cascade + reason + part + cutoff + rows
     }
 }

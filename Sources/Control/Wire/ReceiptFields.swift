@@ -92,7 +92,8 @@ package enum ReceiptFields {
         ],
         "ReceiptTable": [
             .required("table", .text, "Its name."),
-            .required("action", .text, "What was done there."),
+            .required("action", .choice(of: PurgeCounts.Action.Code.self), "What was done there."),
+            .optional("detail", .text, "What the action is about, such as a reason."),
             .required("rows", .integer, "Rows, files or objects with which it was done."),
             .required("newer_rows", .integer, "Those that are newer, and were left."),
             .required("cutoff", .text, "What is newer than this was left; or `none`."),
@@ -109,6 +110,8 @@ package enum ReceiptFields {
             .optional("columns", .list(.text), "Those that lead to the user still."),
             .required("rows", .integer, "How many stay."),
             .required("reason", .text, "Why."),
+            .required("phrase", .text, "Id of that sentence, or `keep` or `anonymize` of a rule."),
+            .optional("name", .text, "The reason that a rule names."),
         ],
         "ReceiptNote": [
             .required("uid", .integer, "The operator's uid."),

@@ -196,7 +196,11 @@ struct LeftData {
         guard let scope = scopes[group.scope] else { return }
         var rows: [Place: Int] = [:]
         for data in KeptData.find(in: group.work, scope) where data.rowCount > 0 {
-            let place = Place(store: data.store.rawValue, table: data.table, reason: data.reason)
+            let place = Place(
+                store: data.store.rawValue,
+                table: data.table,
+                reason: data.reason.text
+            )
             rows[place, default: 0] += data.rowCount
         }
         if !group.work.isLookedFor {

@@ -101,12 +101,18 @@ struct ErasureScope: Codable, Hashable, Sendable {
         }
     }
 
+    /// What a rule does instead of deleting rows, and why.
+    struct Kept: Codable, Hashable, Sendable {
+        let action: PlanItem.Action
+        let reason: String?
+    }
+
     struct Table: Codable, Hashable, Sendable {
         let name: String
         /// Whether rows newer than the request are left alone.
         let hasTimestamps: Bool
         /// `nil` where the rows are deleted.
-        let kept: String?
+        let kept: Kept?
         /// The column that leads to the user in rows that stay; `nil` where it is masked.
         let leading: String?
     }
@@ -229,11 +235,11 @@ extension ErasureScope.Store {
 }
 
 extension TableRule {
-    fileprivate var kept: String? {
+    fileprivate var kept: ErasureScope.Kept? {
         switch action {
         case .delete, .cascade: nil
-        case .anonymize: "anonymized: " + (reason ?? "")
-        case .keep: "kept: " + (reason ?? "")
+        case .anonymize: ErasureScope.Kept(action: .anonymize, reason: reason)
+        case .keep: ErasureScope.Kept(action: .keep, reason: reason)
         }
     }
 }

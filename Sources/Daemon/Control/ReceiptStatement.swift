@@ -93,16 +93,14 @@ struct ReceiptStatement: Sendable {
     }
 
     private func table(_ entry: PurgeCounts.Entry, of work: PurgeWork) -> JSONValue {
-        let action = entry.action.description
-        // Of several rules of a table, some may have no cutoff, and say so.
-        let isUndated = ["", ", no such id"].contains { action.hasSuffix(", cutoff: none" + $0) }
+        // Of several rules of a table, some may have no cutoff.
+        let isUndated = entry.action.details?.hasNoTimestamps ?? false
         let hasTimestamps =
             !isUndated && scope.store(work.store)?.hasTimestamps(entry.name) ?? false
-        // Only a completed request has a receipt, so every hold was lifted before.
-        let isHeld = entry.action == .held
         return [
             "table": .string(entry.name),
-            "action": .string(isHeld ? "held until the hold was lifted" : action),
+            "action": .string(entry.action.code.rawValue),
+            "detail": JSONValue(entry.action.detail),
             "rows": .integer(Int64(entry.rowCount)),
             "newer_rows": .integer(Int64(entry.newerCount)),
             "cutoff": .string(hasTimestamps ? request.cutoff(in: work).rfc3339 : "none"),
@@ -177,13 +175,44 @@ extension PurgeWork {
 extension PurgeCounts {
     /// Rules to which nothing led, as `newsletter (email via users.email)`.
     var unreachedRules: String {
-        unreached.map { "\($0.name) (\($0.unreachedRule ?? ""))" }.joined(separator: ", ")
+        unreached.map { "\($0.name) (\($0.action.detail ?? ""))" }.joined(separator: ", ")
     }
 
     fileprivate var whyNotLookedFor: String {
         isWithoutAnyKey
             ? "no key led into this store"
             : "no row of the user led there, or looking took too long: \(unreachedRules)"
+    }
+}
+
+extension PurgeCounts.Action {
+    /// What receipts say of it besides its code.
+    fileprivate var detail: String? {
+        switch self {
+        case .held, .shared, .notLookedFor, .withoutKeys, .accepted: nil
+        case .unreached(let column, let via): "\(column) via \(via)"
+        case .unsearched(let column): "\(column) in other spellings"
+        case .passedOver(let reason): reason.text
+        case .rule(_, let details): details.text
+        }
+    }
+}
+
+extension PurgeCounts.Details {
+    fileprivate var text: String? {
+        let cascade = parent.map { "by cascade from \($0)" }
+        let known = [cascade, reason, part, rows.text].compactMap(\.self)
+        return known.isEmpty ? nil : known.joined(separator: ", ")
+    }
+}
+
+extension PurgeCounts.Details.Rows {
+    fileprivate var text: String? {
+        switch self {
+        case .all: nil
+        case .undated: "undated rows"
+        case .noSuchID: "no such id"
+        }
     }
 }
 
@@ -209,36 +238,44 @@ package enum ResidualTexts {
 
 /// What a purge left of one table for one reason, as receipts and reports say it.
 struct KeptData: Hashable {
+    enum Reason: Hashable {
+        case rule(ErasureScope.Kept)
+        case sentence(ReceiptSentence)
+    }
+
     let store: StoreName
     let table: String
     /// Those that lead to the user still.
     var columns: [String] = []
     let rowCount: Int
-    let reason: String
+    let reason: Reason
 
     var json: JSONValue {
-        [
+        var (phrase, name): (String?, String?)
+        switch reason {
+        case .rule(let kept): (phrase, name) = (kept.action.rawValue, kept.reason)
+        case .sentence(let sentence): phrase = sentence.rawValue
+        }
+        return [
             "store": .string(store.rawValue), "table": .string(table),
             "columns": columns.isEmpty ? nil : .array(columns.map { .string($0) }),
-            "rows": .integer(Int64(rowCount)), "reason": .string(reason),
+            "rows": .integer(Int64(rowCount)), "reason": .string(reason.text),
+            "phrase": JSONValue(phrase), "name": JSONValue(name),
         ]
     }
 
     /// What is kept, kept without its personal columns, or newer than the request.
     static func find(in work: PurgeWork, _ scope: ErasureScope) -> [KeptData] {
         let entries = work.counts.entries
-        func data(_ table: String, _ rowCount: Int, _ reason: String) -> KeptData {
-            KeptData(store: work.store, table: table, rowCount: rowCount, reason: reason)
+        func data(_ table: String, _ rowCount: Int, _ reason: ReceiptSentence) -> KeptData {
+            KeptData(store: work.store, table: table, rowCount: rowCount, reason: .sentence(reason))
         }
-        let later =
-            "newer than the request, or of unreadable time: they may belong to a later life of the"
-            + " account"
         let newer = entries.filter { $0.newerCount > 0 }
-            .map { data($0.name, $0.newerCount, later) }
+            .map { data($0.name, $0.newerCount, .newer) }
         let shared = entries.filter { $0.action == .shared && $0.rowCount > 0 }
-            .map { data($0.name, $0.rowCount, "kept: what it names still has other owners") }
+            .map { data($0.name, $0.rowCount, .shared) }
         let passedOver = entries.compactMap { entry in
-            entry.passedOverReason.map { data(entry.name, entry.rowCount, $0) }
+            entry.passedOver.map { data(entry.name, entry.rowCount, $0) }
         }
         return kept(in: work, scope) + newer + shared + passedOver
     }
@@ -248,57 +285,64 @@ struct KeptData: Hashable {
         guard let store = scope.store(work.store) else { return [] }
         var found: [KeptData] = []
         for table in store.tables {
-            guard let reason = table.kept else { continue }
+            guard let kept = table.kept else { continue }
             let entries = work.counts.entries.filter { store.tables(of: $0.name).contains(table) }
             let name = entries.first?.name ?? table.name
-            guard !found.contains(where: { $0.table == name && $0.reason == reason }) else {
+            guard !found.contains(where: { $0.table == name && $0.reason == .rule(kept) }) else {
                 continue
             }
-            // What a purge deleted before a reload kept the table is not there any more.
-            let there = entries.filter {
-                if case .rule(let verb, _) = $0.action { verb != .delete } else { false }
-            }
             let rules = store.tables(of: name)
-            let count = rowCount(there, for: reason, of: rules.compactMap(\.kept))
-            let leading = Set(rules.filter { $0.kept == reason }.compactMap(\.leading))
-            var data = KeptData(store: work.store, table: name, rowCount: count, reason: reason)
-            data.columns = leading.sorted()
-            found.append(data)
+            let count = rowCount(entries, under: kept, of: rules.compactMap(\.kept))
+            let leading = Set(rules.filter { $0.kept == kept }.compactMap(\.leading))
+            found.append(
+                KeptData(
+                    store: work.store,
+                    table: name,
+                    columns: leading.sorted(),
+                    rowCount: count,
+                    reason: .rule(kept)
+                )
+            )
         }
         return found
     }
 
-    /// How many rows the rules with that reason left, of a table that is kept for these reasons.
+    /// How many rows the rules that keep so left, of a table that is kept in all these ways.
     ///
     /// Rows under a reason that a reload changed go to the first reason of the same action.
     private static func rowCount(
         _ entries: [PurgeCounts.Entry],
-        for reason: String,
-        of reasons: [String]
+        under kept: ErasureScope.Kept,
+        of all: [ErasureScope.Kept]
     ) -> Int {
-        func sum(_ entries: [PurgeCounts.Entry]) -> Int { entries.reduce(0) { $0 + $1.rowCount } }
-        let told = entries.map { ($0, Self.reason(of: $0.action.description, among: reasons)) }
-        let own = told.filter { $0.1 == reason }.map(\.0)
-        let verb = action(reason).prefix { $0 != ":" }
-        let isFirst = reasons.first { action($0).hasPrefix(verb) } == reason
-        let loose = isFirst ? told.filter { $0.1 == nil }.map(\.0) : []
-        let same = loose.filter { $0.action.description.hasPrefix(verb) }
+        // What a purge deleted before a reload kept the table is not there any more.
+        let there = entries.compactMap { entry -> (kept: ErasureScope.Kept, count: Int)? in
+            guard case .rule(let verb, let details) = entry.action, verb != .delete else {
+                return nil
+            }
+            return (ErasureScope.Kept(action: verb, reason: details.reason), entry.rowCount)
+        }
+        func sum(_ rows: [(kept: ErasureScope.Kept, count: Int)]) -> Int {
+            rows.reduce(0) { $0 + $1.count }
+        }
+        let own = there.filter { $0.kept == kept }
+        let isFirst = all.first { $0.action == kept.action } == kept
+        let loose = isFirst ? there.filter { !all.contains($0.kept) } : []
+        let same = loose.filter { $0.kept.action == kept.action }
         // Kept rows are counted anew by each pass, those that were masked only once.
-        if verb == "keep", !own.isEmpty { return sum(own) }
+        if kept.action == .keep, !own.isEmpty { return sum(own) }
         if !own.isEmpty || !same.isEmpty { return sum(own + same) }
-        return reasons.first == reason ? sum(loose) : 0
+        return all.first == kept ? sum(loose) : 0
     }
+}
 
-    /// The reason that an action names; the longest, since one may begin like another.
-    private static func reason(of text: String, among reasons: [String]) -> String? {
-        reasons.filter { text == action($0) || text.hasPrefix(action($0) + ", ") }
-            .max { $0.count < $1.count }
-    }
-
-    /// How the actions of rules with that reason begin.
-    private static func action(_ reason: String) -> String {
-        for (word, verb) in [("anonymized", "anonymize"), ("kept", "keep")]
-        where reason.hasPrefix(word) { return verb + reason.dropFirst(word.count) }
-        return reason
+extension KeptData.Reason {
+    /// In English.
+    var text: String {
+        switch self {
+        case .rule(let kept):
+            (kept.action == .keep ? "kept: " : "anonymized: ") + (kept.reason ?? "")
+        case .sentence(let sentence): sentence.text
+        }
     }
 }

@@ -296,11 +296,11 @@ extension WireStep {
         guard work.step != .waiting else { return [purge, verify] }
         if work.counts.isWithoutAnyKey {
             purge.state = .known(.skipped)
-            purge.verdict = PurgeCounts.Action.notLookedFor.description
+            purge.verdict = "not looked for"
             verify.verdict = purge.verdict
             if work.step == .verified { verify.state = .known(.skipped) }
         } else if work.counts.isAccepted {
-            purge.verdict = PurgeCounts.Action.accepted.description
+            purge.verdict = "accepted"
             if work.step == .verified { verify.verdict = purge.verdict }
         } else {
             let least = work.counts.isAtLeast ? "at least " : ""

@@ -3,8 +3,11 @@ import Lifecycle
 
 /// The counts of a purge: `["posts","delete",12,0]` is a name, an action, rows and newer rows.
 ///
-/// Behind them, residual copies: `["sqlite_log",1767225600000,null]`, phrase, end and name, or
-/// `["backups of the CRM",null]`, text and end; then `["begun"]` while the outcome of a pass is
+/// What an action has to it comes next, as in `["posts","unsearched",0,0,"email"]`; of a rule, the
+/// properties of ``PurgeCounts/Details`` in their order.
+///
+/// Behind the entries, residual copies: `["sqlite_log",1767225600000,null]`, phrase, end and name,
+/// or `["backups of the CRM",null]`, text and end; then `["begun"]` while the outcome of a pass is
 /// unknown, and `["at least"]` where one never was.
 extension PurgeCounts {
     static let emptyColumnText = "[]"
@@ -17,9 +20,10 @@ extension PurgeCounts {
             for entry in entries {
                 writer.array {
                     $0.string(entry.name)
-                    $0.string(entry.action.description)
+                    $0.string(entry.action.code.rawValue)
                     $0.integer(Int64(entry.rowCount))
                     $0.integer(Int64(entry.newerCount))
+                    for fact in entry.action.facts { $0.value(fact) }
                 }
             }
             for copies in residualCopies {
@@ -56,13 +60,10 @@ extension PurgeCounts {
                 let content = ResidualCopies.Content.phrase(try row.text(0), name: name)
                 residualCopies.append(ResidualCopies(content, until: until))
             default:
-                guard let action = Action(try row.text(1)) else {
-                    throw StorageError.malformed("counts")
-                }
                 entries.append(
                     Entry(
                         name: try row.text(0),
-                        action: action,
+                        action: try Action(row),
                         rowCount: try row.int(2),
                         newerCount: try row.int(3)
                     )
@@ -70,5 +71,55 @@ extension PurgeCounts {
             }
         }
         restore(isPassOpen: words.contains(Self.begun), isAtLeast: words.contains(Self.atLeast))
+    }
+}
+
+extension PurgeCounts.Action {
+    /// What the state keeps behind the counts.
+    fileprivate var facts: [JSONValue] {
+        switch self {
+        case .held, .shared, .notLookedFor, .withoutKeys, .accepted: []
+        case .unreached(let column, let via): [.string(column), .string(via)]
+        case .unsearched(let column): [.string(column)]
+        case .passedOver(let reason): [.string(reason.rawValue)]
+        case .rule(_, let details) where details == PurgeCounts.Details(): []
+        case .rule(_, let details):
+            [
+                .text(details.parent), .text(details.reason), .text(details.part),
+                .bool(details.hasNoTimestamps), .string(details.rows.rawValue),
+            ]
+        }
+    }
+
+    fileprivate init(_ row: ColumnText) throws {
+        switch try row.choice(1, as: Code.self) {
+        case .held: self = .held
+        case .shared: self = .shared
+        case .notLookedFor: self = .notLookedFor
+        case .withoutKeys: self = .withoutKeys
+        case .accepted: self = .accepted
+        case .unreached: self = .unreached(try row.text(4), via: try row.text(5))
+        case .unsearched: self = .unsearched(try row.text(4))
+        case .passedOver: self = .passedOver(try row.choice(4, as: ReceiptSentence.self))
+        case .delete: self = .rule(.delete, try PurgeCounts.Details(row))
+        case .anonymize: self = .rule(.anonymize, try PurgeCounts.Details(row))
+        case .keep: self = .rule(.keep, try PurgeCounts.Details(row))
+        }
+    }
+}
+
+extension PurgeCounts.Details {
+    fileprivate init(_ row: ColumnText) throws {
+        guard row.count > 4 else {
+            self.init()
+            return
+        }
+        self.init(
+            parent: try row.optional(4, row.text),
+            reason: try row.optional(5, row.text),
+            part: try row.optional(6, row.text),
+            hasNoTimestamps: try row.bool(7),
+            rows: try row.choice(8, as: Rows.self)
+        )
     }
 }

@@ -43,7 +43,7 @@ struct ChainStart: Sendable {
         isFault = !accountSQL.isEmpty && planner.isFault(rule)
         entry = PurgeCounts.Entry(
             name: rule.table,
-            action: .unreached("\(rule.column) via \(via.table).\(via.column)"),
+            action: .unreached(rule.column, via: "\(via.table).\(via.column)"),
             rowCount: 0
         )
     }
@@ -209,7 +209,7 @@ extension PurgeAnswer {
     func without(_ entries: Set<PurgeCounts.Entry>) -> PurgeAnswer {
         guard !unreached.isEmpty, var counts else { return self }
         counts.entries.removeAll(where: entries.contains)
-        for index in counts.entries.indices where counts.entries[index].unreachedRule != nil {
+        for index in counts.entries.indices where counts.entries[index].isUnreached {
             counts.entries[index].rowCount = 0
         }
         return switch self {

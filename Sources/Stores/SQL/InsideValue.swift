@@ -14,9 +14,6 @@ package enum InsideValue: Hashable, Sendable {
         case json, array, list, text
     }
 
-    /// What of a value the rule is about, for the receipt.
-    var coverage: String { "only \(place)" }
-
     /// Where in a value the id stands.
     var place: String {
         switch self {

@@ -166,8 +166,8 @@ extension SQLConnection {
                 throw SQLError(.constraint, store: store, table.rule.nonCanonical)
             } catch {
                 guard error.kind == .timeout else { throw error }
-                let rule = table.rule.column + PurgeCounts.otherSpellings
-                unsearched.append(.init(name: table.table, action: .unreached(rule), rowCount: 0))
+                let action = PurgeCounts.Action.unsearched(table.rule.column)
+                unsearched.append(.init(name: table.table, action: action, rowCount: 0))
             }
         }
         return unsearched

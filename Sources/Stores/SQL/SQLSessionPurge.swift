@@ -46,7 +46,7 @@ struct SQLSessionPurge<Session: SQLSession> {
             let table = plan.tables[tableIndex]
             let action = table.rule.receiptAction
             guard let user = table.root.key(for: order.user) else {
-                try close(TableCounter(table: table.table, action: action.adding(", no such id")))
+                try close(TableCounter(table: table.table, action: action.of(.noSuchID)))
                 continue
             }
             if table.isReleased {

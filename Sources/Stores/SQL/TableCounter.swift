@@ -33,8 +33,7 @@ struct TableCounter {
         var entries = [PurgeCounts.Entry(name: table, action: action, rowCount: rowCount - undated)]
         entries[0].newerCount = newerCount
         if undated > 0 {
-            let action = action.adding(", undated rows")
-            entries.append(.init(name: table, action: action, rowCount: undated))
+            entries.append(.init(name: table, action: action.of(.undated), rowCount: undated))
         }
         return entries
     }

@@ -48,13 +48,15 @@ extension TableRule {
         return copy
     }
 
-    /// For the receipt, such as `delete, cutoff: none`.
+    /// For the receipt.
     var receiptAction: PurgeCounts.Action {
-        let reason = reason.map { ": \($0)" } ?? ""
-        let covered = inside.map { ", \(column) \($0.coverage)" } ?? ""
-        let cutoff = hasNoTimestamps ? ", cutoff: none" : ""
-        let cascade = action.parent.map { " by cascade from \($0)" } ?? ""
-        return .rule(planAction, cascade + reason + covered + cutoff)
+        let details = PurgeCounts.Details(
+            parent: action.parent,
+            reason: reason,
+            part: inside.map { "\(column) only \($0.place)" },
+            hasNoTimestamps: hasNoTimestamps
+        )
+        return .rule(planAction, details)
     }
 
     /// Empty unless the rule anonymizes.

@@ -126,7 +126,7 @@ struct SQLitePurgeTransaction {
             }
             let table = tables[resume.tableIndex]
             guard let key = table.plan.root.key(for: order.user) else {
-                let action = table.plan.rule.receiptAction.adding(", no such id")
+                let action = table.plan.rule.receiptAction.of(.noSuchID)
                 close(TableCounter(table: table.plan.table, action: action), changed: 0, &resume)
                 continue
             }

@@ -142,7 +142,7 @@ struct Leftover: Sendable {
 extension PlanItem {
     /// What a deletion will do, from a line that its receipt would have: delete, or pass over.
     init(deletion entry: PurgeCounts.Entry, hasNoTimestamps: Bool = false) {
-        let reason = entry.passedOverReason
+        let reason = entry.passedOver?.text
         self.init(
             name: entry.name,
             action: reason == nil ? .delete : .keep,

@@ -131,8 +131,10 @@ struct ReceiptPage {
 
     /// Tables where nothing led to the user's rows, and what no rule reaches.
     private func unsearched(in store: JSONValue) -> [String] {
-        let unreached = PurgeCounts.Action.unreached("").description
-        let tables = array(store["tables"]).filter { field("action", of: $0).hasPrefix(unreached) }
+        let tables = array(store["tables"]).filter {
+            let code = action(of: $0)
+            return code == .unreached || code == .unsearched
+        }
         return tables.map { field("table", of: $0) } + places("unmapped", in: store)
     }
 
@@ -170,7 +172,10 @@ struct ReceiptPage {
 
     /// Whether all that was found there is newer than the request.
     private func isNewerOnly(_ store: JSONValue) -> Bool {
-        let entries = array(store["tables"]).filter { !field("action", of: $0).hasPrefix("keep") }
+        let entries = array(store["tables"]).filter {
+            let code = action(of: $0)
+            return code != .keep && code != .shared
+        }
         return !entries.isEmpty && entries.allSatisfy { $0["rows"] == 0 }
             && entries.contains { ($0["newer_rows"] ?? 0) != 0 }
     }
@@ -227,9 +232,7 @@ struct ReceiptPage {
                 ])
             }
             for entry in array(store["tables"]) {
-                let name = field("action", of: entry)
-                guard let action = Self.actions.first(where: { name.hasPrefix($0.key) })?.value
-                else {
+                guard let action = self.action(of: entry).flatMap({ Self.actions[$0] }) else {
                     continue
                 }
                 let when =
@@ -249,9 +252,13 @@ struct ReceiptPage {
             + table([.store, .content, .action, .count, .verified], rows, counts: 3)
     }
 
-    private static let actions: [String: ReceiptPhrase] = [
-        "delete": .deleted, "anonymize": .anonymized, "accepted": .acceptedLater,
+    private static let actions: [PurgeCounts.Action.Code: ReceiptPhrase] = [
+        .delete: .deleted, .anonymize: .anonymized, .accepted: .acceptedLater,
     ]
+
+    private func action(of entry: JSONValue) -> PurgeCounts.Action.Code? {
+        entry["action"]?.string.flatMap(PurgeCounts.Action.Code.init(rawValue:))
+    }
 
     private var notErased: [JSONValue] { items("not_erased") }
 
@@ -271,21 +278,15 @@ struct ReceiptPage {
 
     /// The reasons of the service in the page's language; those of the configuration as they are.
     private func reason(_ item: JSONValue) -> String {
-        let reason = field("reason", of: item).replacing(/^kept: (?!what)/, with: "")
-        guard language != .english else { return reason }
-        if let known = sentence(item["reason"]) { return known }
-        if reason.hasPrefix("newer than the request") { return phrase(.newer) }
-        let anonymized = "anonymized: "
-        if reason.hasPrefix(anonymized) {
-            return phrase(.anonymized) + ": " + reason.dropFirst(anonymized.count)
+        let id = item["phrase"]?.string ?? ""
+        if let known = ReceiptSentence(rawValue: id) {
+            return Self.escaped(known.text(in: language))
         }
-        return reason.hasPrefix("kept: what it names still has") ? phrase(.shared) : reason
-    }
-
-    /// A fixed sentence of the service in the page's language; `nil` for any other text.
-    private func sentence(_ value: JSONValue?) -> String? {
-        ReceiptSentence.allCases.first { value?.string == $0.text }
-            .map { Self.escaped($0.text(in: language)) }
+        switch PlanItem.Action(rawValue: id) {
+        case .keep: return field("name", of: item)
+        case .anonymize: return phrase(.anonymized) + ": " + field("name", of: item)
+        case .delete, nil: return field("reason", of: item)
+        }
     }
 
     /// A sentence of the service in the page's language; one of the operator's program as it is.
@@ -348,10 +349,12 @@ struct ReceiptPage {
 
     /// What became known of verdicts later; they stay as they are.
     private var later: String {
-        let rows = items("addenda").map { addendum in
-            [
-                field("provider", of: addendum),
-                sentence(addendum["evidence"]) ?? field("evidence", of: addendum),
+        let refused = ReceiptSentence.credentialRefused
+        let rows = items("addenda").map { addendum -> [String] in
+            let isRefused = addendum["event"]?.string == refused.rawValue
+            let sentence = isRefused ? refused : .linkCut
+            return [
+                field("provider", of: addendum), Self.escaped(sentence.text(in: language)),
                 time(addendum["occurred_at"]),
             ]
         }

@@ -27,7 +27,7 @@ enum ReceiptPhrase: String, CaseIterable {
     case abandoned, cut, notCut
     case promised, acceptedLater
     case erased, store, content, action, count, verified, notVerified, deleted, anonymized, atLeast
-    case kept, why, newer, shared, nothingKept
+    case kept, why, nothingKept
     case copies, backups, storeCopies, until, unknown, noCopies, allCopiesGone
     case recipients, recipient, purpose
     case rechecks, outcome, clean, returned, unverified, unreadable, ended, nextRecheck, noRecheck

@@ -333,9 +333,9 @@ def play(checks, stage, stores, town):
         traces = [user for user in town.erased if re.search(re.escape(user) + r"(?!\w)", text)]
         checks.equal(f"{store.name}: the bytes of no column have an erased id", traces, [])
     receipt = stage.http("GET", f"/v1/requests/{requests[town.erased[0]]}/receipt")[1]
-    stated = [table["action"] for store in receipt["stores"] for table in store["tables"]]
+    stated = [table.get("detail", "") for store in receipt["stores"] for table in store["tables"]]
     for place in ("$.editors[*]", "$.log[*].by", "$.to[*]"):
-        checks.check(f"the receipt names {place}", any(place in action for action in stated), stated)
+        checks.check(f"the receipt names {place}", any(place in detail for detail in stated), stated)
 
 
 def state(stage, request):

@@ -12,7 +12,7 @@ struct GoneStart: Sendable, CustomTestStringConvertible {
     let rules: [TableRule]
     /// What the application does before the request.
     let deletes: String
-    /// What the receipt has to say, without `not looked for by`.
+    /// The rules that the receipt has to name.
     let unreached: [String]
     var kinds = ShapeKind.allCases
     var user = "a"
@@ -253,7 +253,10 @@ struct ChainStartTests {
 
     private static func unreached(_ answer: PurgeAnswer?) -> [String]? {
         guard case .done(let counts)? = answer else { return nil }
-        return counts.unreached.map { "\($0.name): \($0.unreachedRule ?? "")" }.sorted()
+        return counts.unreached.map { entry in
+            guard case .unreached(let column, let via) = entry.action else { return entry.name }
+            return "\(entry.name): \(column) via \(via)"
+        }.sorted()
     }
 
     @Test(

@@ -150,7 +150,7 @@ struct SpelledValueTests {
         let name = StoreName("app-db")
         let entries = try SlowConnection().look(at: order("a"), plan, name)
         #expect(entries.map(\.name) == ["letters"])
-        #expect(entries.map(\.unreachedRule) == ["email in other spellings"])
+        #expect(entries.map(\.action) == [.unsearched("email")])
         #expect(PurgeCounts(entries: entries).isNotLookedFor)
     }
 }

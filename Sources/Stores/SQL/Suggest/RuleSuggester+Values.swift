@@ -309,7 +309,7 @@ extension RuleSuggester {
             users.count >= SuggestLimits.placeRows && isSearched(inside: place.value)
                 && place.value < user.columns.count
         }
-        let sorted = places.sorted { $0.key.inside.coverage < $1.key.inside.coverage }
+        let sorted = places.sorted { $0.key.inside.place < $1.key.inside.place }
         for (place, users) in sorted {
             var isWhole = false
             if case .text = place.inside { isWhole = true }
