@@ -1,6 +1,5 @@
 import Control
 import ControlServer
-import Encoding
 import Engine
 import Ledger
 import Lifecycle
@@ -337,31 +336,6 @@ extension DaemonBackend {
         await parts.engine.probe()
         audit("accept_rollback", caller)
         return try await ledger(caller: caller)
-    }
-
-    /// What a receipt says about its place in the ledger; `nil` while that is not signed.
-    func ledgerPart(of id: RequestID) async throws(ControlProblem) -> JSONValue? {
-        try await attempt("receipt") {
-            let needed = try await parts.state.ledgerSize(covering: id)
-            if await parts.ledger.last?.checkpoint.size ?? 0 < needed {
-                try await parts.ledger.checkpoint()
-            }
-            guard needed > 0, let last = await parts.ledger.last, last.checkpoint.size >= needed
-            else { return nil }
-            let proofs = try await parts.state.ledgerProofs(of: id, in: last.checkpoint.size)
-            return [
-                "key": .string(parts.ledger.key.description), "checkpoint": .string(last.note),
-                "entries": .array(proofs.map(Self.json)),
-            ]
-        }
-    }
-
-    private static func json(_ proof: LedgerProof) -> JSONValue {
-        [
-            "index": .integer(Int64(proof.index)),
-            "entry": .string(String(decoding: proof.leaf, as: UTF8.self)),
-            "proof": .array(proof.path.map { .string(Base64.text($0)) }),
-        ]
     }
 }
 

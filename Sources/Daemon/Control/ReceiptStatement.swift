@@ -201,18 +201,14 @@ extension PurgeCounts.Action {
 extension PurgeCounts.Details {
     fileprivate var text: String? {
         let cascade = parent.map { "by cascade from \($0)" }
-        let known = [cascade, reason, part, rows.text].compactMap(\.self)
+        let some: String? =
+            switch rows {
+            case .all: nil
+            case .undated: "undated rows"
+            case .noSuchID: "no such id"
+            }
+        let known = [cascade, reason, part, some].compactMap(\.self)
         return known.isEmpty ? nil : known.joined(separator: ", ")
-    }
-}
-
-extension PurgeCounts.Details.Rows {
-    fileprivate var text: String? {
-        switch self {
-        case .all: nil
-        case .undated: "undated rows"
-        case .noSuchID: "no such id"
-        }
     }
 }
 

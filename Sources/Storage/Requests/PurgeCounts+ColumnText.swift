@@ -101,9 +101,9 @@ extension PurgeCounts.Action {
         case .unreached: self = .unreached(try row.text(4), via: try row.text(5))
         case .unsearched: self = .unsearched(try row.text(4))
         case .passedOver: self = .passedOver(try row.choice(4, as: ReceiptSentence.self))
-        case .delete: self = .rule(.delete, try PurgeCounts.Details(row))
-        case .anonymize: self = .rule(.anonymize, try PurgeCounts.Details(row))
-        case .keep: self = .rule(.keep, try PurgeCounts.Details(row))
+        case .delete, .anonymize, .keep:
+            let verb = try row.choice(1, as: PlanItem.Action.self)
+            self = .rule(verb, try PurgeCounts.Details(row))
         }
     }
 }
