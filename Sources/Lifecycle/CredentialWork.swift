@@ -8,7 +8,8 @@ package enum CredentialStep: String, Sendable, CaseIterable {
     case revoked
     case proven
     case accepted
-    /// Revoke answered success, but nothing ever showed that the token was real.
+    /// Revoke answered success, but nothing showed that the token was real, or still the last of
+    /// its rotation.
     case unconfirmed
     /// The provider's own error proved the grant gone.
     case gone
@@ -197,11 +198,25 @@ package struct CredentialWork: Hashable, Sendable {
         intent = .contradicted(wasLive: intent.wasLive)
     }
 
-    /// Notes that a call which may rotate the token is about to be made.
-    mutating func beginRefresh(traits: ProviderTraits) {
+    /// Notes that a call is about to be made, which may rotate the token.
+    mutating func begin(_ work: TokenCall.Work, traits: ProviderTraits) {
         guard mayRotate(traits) else { return }
         lastCheck = nil
-        rotation.begin()
+        if work != .revoke || traits.refreshesToRevoke {
+            rotation.begin()
+        } else if rotation.isUnderWay {
+            rotation = .inDoubt
+        }
+    }
+
+    /// Takes a success of its revocation.
+    ///
+    /// What was rotated away unheard lives on, unless success is for live tokens alone: then
+    /// nothing was.
+    mutating func noteRevoked(_ traits: ProviderTraits?) {
+        refusals = nil
+        if traits?.refusesUnknownTokens ?? false { endRefresh(nil) } else { rotation.end() }
+        step = rotation.isInDoubt ? .unconfirmed : .revoked
     }
 
     /// Takes over what the vault knows about it.
@@ -230,6 +245,7 @@ package struct CredentialWork: Hashable, Sendable {
     func askableAt(traits: ProviderTraits) -> WallTime? {
         switch kind {
         case .refreshToken where traits.canCheckRefreshToken: break
+        case .refreshToken where traits.asksRefusedTokens && isGivenUp: break
         case .accessToken where traits.canCheckAccessToken: break
         case .refreshToken, .accessToken, .authorizationCode, .idToken: return nil
         }

@@ -15,6 +15,11 @@ package struct ProviderTraits: Hashable, Sendable {
     package let usesIDTokens: Bool
     /// Whether a refresh uses the old refresh token up; a lost answer leaves it in doubt.
     package let rotatesRefreshTokens: Bool
+    /// Whether a call that revokes a refresh token may refresh it, too.
+    package let refreshesToRevoke: Bool
+    /// Whether a refresh token that is refused for the last time is refreshed once before it is
+    /// given up.
+    package let asksRefusedTokens: Bool
     package let tokenClock: TokenClock?
     /// Where a user can cut the link by hand; shown on receipts.
     package let userActionURL: String
@@ -32,6 +37,8 @@ package struct ProviderTraits: Hashable, Sendable {
         hasNoRevocationAPI: Bool = false,
         usesIDTokens: Bool = false,
         rotatesRefreshTokens: Bool = false,
+        refreshesToRevoke: Bool = false,
+        asksRefusedTokens: Bool = false,
         tokenClock: TokenClock? = nil,
         userActionURL: String,
         userActionText: String,
@@ -43,6 +50,7 @@ package struct ProviderTraits: Hashable, Sendable {
         self.refusesUnknownTokens = refusesUnknownTokens
         (self.hasNoRevocationAPI, self.usesIDTokens) = (hasNoRevocationAPI, usesIDTokens)
         (self.rotatesRefreshTokens, self.tokenClock) = (rotatesRefreshTokens, tokenClock)
+        (self.refreshesToRevoke, self.asksRefusedTokens) = (refreshesToRevoke, asksRefusedTokens)
         (self.userActionURL, self.userActionText) = (userActionURL, userActionText)
         self.isUserActionConfigured = isUserActionConfigured
     }

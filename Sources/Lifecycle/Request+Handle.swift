@@ -29,14 +29,18 @@ extension Request {
             return record(lookup: answer, &context)
         case .checked(let identity, let credential, let answer):
             guard let index = caller(identity, credential, answer.failure) else { return [] }
-            return revocations[index].record(check: answer, for: credential, &context)
+            return revocations[index].record(
+                check: answer,
+                for: credential,
+                traits: traits(at: index, in: environment),
+                &context
+            )
         case .revoked(let identity, let credential, let answer):
             guard let index = caller(identity, credential, answer.failure) else { return [] }
-            let traits = environment.providers[revocations[index].provider]?.traits
             return revocations[index].record(
                 revoke: answer,
                 for: credential,
-                traits: traits,
+                traits: traits(at: index, in: environment),
                 &context
             )
         case .confirmed(let identity, let credential, let answer):
@@ -66,6 +70,10 @@ extension Request {
             .restored:
             return try operate(event, at: context.now, in: environment)
         }
+    }
+
+    private func traits(at index: Int, in environment: Environment) -> ProviderTraits? {
+        environment.providers[revocations[index].provider]?.traits
     }
 
     private func index(of identity: IdentityID) -> Int? {

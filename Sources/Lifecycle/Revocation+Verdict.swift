@@ -96,6 +96,7 @@ extension Revocation {
 extension Revocation {
     /// A token that cannot be asked about is revoked all the same; one that may rotate is not.
     ///
+    /// The last refusal of one that ``ProviderTraits/asksRefusedTokens`` leads to a check first.
     /// `traits` are those of the provider that refused to revoke it; `nil` for any other call.
     mutating func note(
         _ refusal: Refusal,
@@ -110,6 +111,7 @@ extension Revocation {
             retry.fail(&context)
             return []
         }
+        let wasGivenUp = credentials[index].isGivenUp
         let counted = RefusalCount.adding(refusal, to: credentials[index].refusals, at: context.now)
         credentials[index].refusals = counted
         guard counted.count >= Limits.refusalsMax else {
@@ -119,6 +121,10 @@ extension Revocation {
         if credentials[index].step == .stored, !mayRotate {
             credentials[index].beginRevoking()
             credentials[index].refusals = nil
+        } else if !wasGivenUp, traits?.asksRefusedTokens ?? false,
+            credentials[index].kind == .refreshToken
+        {
+            credentials[index].step = .stored
         } else {
             credentials[index].step = .refused
         }

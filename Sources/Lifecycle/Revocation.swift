@@ -130,7 +130,7 @@ extension Revocation {
         // The revocation of another token may end it, too; then nothing shows that it was real.
         if let unseen = order.first(where: { credentials[$0].isToBeSeen(at: now, traits: traits) })
         {
-            return refresh(.check, unseen, now, traits)
+            return call(.check, unseen, now, traits)
         }
         var waitUntil: WallTime?
         for index in order {
@@ -164,30 +164,30 @@ extension Revocation {
                 && (isAmbiguous(credential) || !hasYoungerLostCode)
             if !isLive, let askableAt = credential.askableAt(traits: traits) {
                 if askableAt <= now {
-                    return refresh(.check, index, now, traits)
+                    return call(.check, index, now, traits)
                 }
                 // A revoke answers success for a token that was rotated away, too.
                 if credential.mayRotate(traits) { return .waiting(until: askableAt) }
             }
             guard !mayRevokeTooEarly(traits) else { return nil }
             credentials[index].beginRevoking(wasLive: isLive)
-            return refresh(.revoke, index, now, traits)
+            return call(.revoke, index, now, traits)
         case .revoking:
             guard !mayRevokeTooEarly(traits) else { return nil }
             // Another call may have rotated the token since: it is asked about once more.
             if credential.lastCheck == nil, credential.mayRotate(traits),
-                credential.askableAt(traits: traits) != nil
+                traits.canCheckRefreshToken
             {
                 credentials[index].step = .stored
                 return advanceCredential(at: index, now: now, traits: traits)
             }
-            return refresh(.revoke, index, now, traits)
+            return call(.revoke, index, now, traits)
         case .revoked:
             guard let proofAt = proofTime(of: credential, now: now, traits: traits) else {
                 return nil
             }
             guard proofAt <= now else { return .waiting(until: proofAt) }
-            return refresh(.confirm, index, now, traits)
+            return call(.confirm, index, now, traits)
         case .proven, .accepted, .unconfirmed, .gone, .dead, .unusable, .refused, .lost:
             return nil
         }
@@ -237,14 +237,13 @@ extension Revocation {
         return askableAt
     }
 
-    /// Begins a call in which the adapter may refresh: some must, to be able to revoke.
-    private mutating func refresh(
+    private mutating func call(
         _ work: TokenCall.Work,
         _ index: Int,
         _ now: WallTime,
         _ traits: ProviderTraits
     ) -> RevocationStep {
-        credentials[index].beginRefresh(traits: traits)
+        credentials[index].begin(work, traits: traits)
         isBusy = true
         attempts += 1
         startedAt = startedAt ?? now
@@ -304,9 +303,11 @@ extension Revocation {
     mutating func record(
         check answer: CheckAnswer,
         for id: CredentialID,
+        traits: ProviderTraits?,
         _ context: inout StepContext
     ) -> [RequestEffect] {
         guard let index = end(id, in: .stored, answer.failure, context) else { return [] }
+        let isLastQuestion = credentials[index].isGivenUp && traits?.asksRefusedTokens ?? false
         switch answer {
         case .live:
             isCut = isCut && isAmbiguous(credentials[index])
@@ -316,6 +317,7 @@ extension Revocation {
             credentials[index].lastCheck = credentials[index].rotation.isUnderWay ? .live : nil
             forgiveLostCodes(after: index)
             credentials[index].endRefresh(nil)
+            if isLastQuestion { credentials[index].refusals = nil }
             succeed(at: index)
         case .dead:
             credentials[index].lastRefreshAt = context.now
@@ -330,7 +332,12 @@ extension Revocation {
             credentials[index].beginRevoking()
         case .failure(let failure):
             noteSpentBudget(failure, at: index, context.now)
-            return record(failure, at: index, &context)
+            let effects = record(failure, at: index, &context)
+            if isLastQuestion, [.rejected, .lost, .unusable].contains(failure) {
+                credentials[index].step = .refused
+                retry.retryNow()
+            }
+            return effects
         }
         return []
     }
@@ -356,9 +363,7 @@ extension Revocation {
         switch answer {
         case .success:
             self.answer = nil
-            credentials[index].step = .revoked
-            credentials[index].refusals = nil
-            credentials[index].endRefresh(nil)
+            credentials[index].noteRevoked(traits)
             succeed(at: index)
         case .alreadyInvalid where credentials[index].rotation.isInDoubt:
             credentials[index].step = .unusable

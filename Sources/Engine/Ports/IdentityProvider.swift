@@ -46,7 +46,7 @@ package struct TokenKeeper: Sendable {
 
     package init(_ body: @escaping @Sendable (Secret) async -> Bool) { self.body = body }
 
-    /// Whether it is durable; if not, nothing of the refresh may be used.
+    /// Whether it is durable; if not, what the refresh brought may only be revoked, at once.
     package func keep(_ refreshToken: Secret) async -> Bool { await body(refreshToken) }
 }
 

@@ -48,6 +48,7 @@ extension GitHubKind: ProviderKind {
             revokesWholeGrant: true,
             refusesUnknownTokens: true,
             rotatesRefreshTokens: true,
+            refreshesToRevoke: true,
             // Six months, anew with each refresh ("Refreshing user access tokens").
             tokenClock: TokenClock(.seconds(180 * 86_400)),
             userActionURL: "https://github.com/settings/applications",

@@ -8,7 +8,8 @@ import NIOHTTP1
 ///
 /// GitHub deletes a user's whole grant for the client, but only on showing a live access token of
 /// that user. A refresh token is therefore spent for one first; GitHub rotates it then, and the new
-/// one is kept before the access token is used.
+/// one is kept before the access token is used. Where it cannot be kept, only the revocation is
+/// left, which ends it, too.
 package final class GitHubProvider: TokenOnlyProvider, HostedProvider {
     package let name: ProviderName
     package let traits: ProviderTraits
@@ -73,7 +74,7 @@ package final class GitHubProvider: TokenOnlyProvider, HostedProvider {
         switch credential.kind {
         case .refreshToken:
             switch await refresh(credential) {
-            case .token: return .live
+            case .token(_, let isKept): return isKept ? .live : .failure(.lost)
             case .dead: return .dead
             case .failure(let failure): return .failure(failure)
             }
@@ -97,7 +98,9 @@ package final class GitHubProvider: TokenOnlyProvider, HostedProvider {
             return await deleteGrant(credential.secret, isFresh: false)
         case .refreshToken:
             switch await refresh(credential) {
-            case .token(let accessToken): return await deleteGrant(accessToken, isFresh: true)
+            case .token(let accessToken, let isKept):
+                let answer = await deleteGrant(accessToken, isFresh: true)
+                return isKept || answer == .success ? answer : .failure(.lost)
             case .dead: return .alreadyInvalid
             case .failure(let failure): return .failure(failure)
             }
@@ -136,7 +139,7 @@ package final class GitHubProvider: TokenOnlyProvider, HostedProvider {
     }
 
     private enum Refreshed {
-        case token(Secret)
+        case token(Secret, isKept: Bool)
         case dead
         case failure(EffectFailure)
     }
@@ -155,7 +158,7 @@ package final class GitHubProvider: TokenOnlyProvider, HostedProvider {
             guard let grant = reading.grant, let next = grant.refreshToken else {
                 return .failure(.unusable)
             }
-            return await keeper.keep(next) ? .token(grant.accessToken) : .failure(.lost)
+            return .token(grant.accessToken, isKept: await keeper.keep(next))
         case .refused: return .dead
         case .unclear: return .failure(.rejected)
         case .failure(let failure): return .failure(failure)

@@ -49,9 +49,11 @@ extension XKind: ProviderKind {
         }
     }
 
-    /// A refresh spends the refresh token, so nothing is asked without need.
+    /// A refresh spends the refresh token, so only one that is refused for the last time is asked
+    /// about.
     ///
-    /// OAuth 1.0a answers error 89 for an unknown token; what OAuth 2.0 answers is not documented.
+    /// OAuth 1.0a answers error 89 for an unknown token; what revoking one by OAuth 2.0 answers is
+    /// not documented.
     package var traits: ProviderTraits {
         ProviderTraits(
             canCheckRefreshToken: false,
@@ -60,6 +62,7 @@ extension XKind: ProviderKind {
             revokesWholeGrant: false,
             refusesUnknownTokens: authorization == .oauth1,
             rotatesRefreshTokens: true,
+            asksRefusedTokens: authorization == .oauth2,
             tokenClock: TokenClock(.seconds(180 * 86_400)),
             userActionURL: "https://x.com/settings/connected_apps",
             userActionText:

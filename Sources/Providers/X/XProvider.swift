@@ -60,7 +60,20 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
     }
 
     /// Asks whether a refresh token of OAuth 2.0 is live; it is rotated by that.
+    ///
+    /// A new one that cannot be kept is revoked at once.
     package func check(_ credential: OpenCredential) async -> CheckAnswer {
+        await refresh(credential) { _ = await self.revoke($0, hint: credential.kind.rawValue) }
+    }
+
+    package func renew(_ credential: OpenCredential) async -> CheckAnswer {
+        await refresh(credential) { _ in }
+    }
+
+    private func refresh(
+        _ credential: OpenCredential,
+        unkept: (Secret) async -> Void
+    ) async -> CheckAnswer {
         guard credential.kind == .refreshToken, case .oauth2 = client.authorization,
             let keeper = credential.keeper
         else { return .failure(.unusable) }
@@ -68,14 +81,15 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
         form.add(refreshWith: credential.secret)
         return await askForTokens(form).checked { grant in
             guard let next = grant?.refreshToken else { return .failure(.unusable) }
-            return await keeper.keep(next) ? .live : .failure(.lost)
+            if await keeper.keep(next) { return .live }
+            await unkept(next)
+            return .failure(.lost)
         }
     }
 
     package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
         switch (client.authorization, credential.kind) {
-        case (.oauth2, .refreshToken): return await revokeUnlessLive(credential)
-        case (.oauth2, .accessToken):
+        case (.oauth2, .refreshToken), (.oauth2, .accessToken):
             return await revoke(credential.secret, hint: credential.kind.rawValue)
         case (.oauth1(let consumerSecret), .accessToken):
             return await invalidate(credential.secret, consumerSecret)
@@ -114,17 +128,6 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
         switch reading.meaning {
         case .failure(.rejected) where reading.refusal?.isForeign == false: nil
         default: reading.problemOfMadeUp()
-        }
-    }
-
-    /// A gateway that comes and goes refuses tokens as X does: X itself says which one is dead.
-    private func revokeUnlessLive(_ credential: OpenCredential) async -> RevokeAnswer {
-        let answer = await revoke(credential.secret, hint: credential.kind.rawValue)
-        guard case .failure(.refused) = answer else { return answer }
-        switch await check(credential) {
-        case .dead: return .alreadyInvalid
-        case .live, .unknown: return .failure(.rejected)
-        case .failure(let failure): return .failure(failure)
         }
     }
 

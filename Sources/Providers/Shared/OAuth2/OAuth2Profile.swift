@@ -88,6 +88,7 @@ package struct OAuth2Profile: Sendable {
             refusesUnknownTokens: refusesUnknownTokens,
             hasNoRevocationAPI: hasNoRevocationAPI,
             rotatesRefreshTokens: rotatesRefreshTokens,
+            refreshesToRevoke: check == .refresh || revocation.refreshesFirst,
             tokenClock: tokenClock,
             userActionURL: userActionPage,
             userActionText: userActionText

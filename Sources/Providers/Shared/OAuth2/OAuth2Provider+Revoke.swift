@@ -24,6 +24,8 @@ extension OAuth2Provider {
     }
 
     /// Turns the refresh token into an access token, whose revocation ends the whole grant.
+    ///
+    /// A new refresh token that cannot be kept is ended by it, or lost.
     func revokeAfterRefresh(
         _ credential: OpenCredential,
         _ call: RevocationCall
@@ -36,10 +38,9 @@ extension OAuth2Provider {
         case .honoured:
             search.note(credential)
             guard let grant = reading.grant else { return .failure(.unusable) }
+            var isKept = true
             if let next = grant.refreshToken, !next.isEqual(to: credential.secret) {
-                guard let keeper = credential.keeper, await keeper.keep(next) else {
-                    return .failure(.lost)
-                }
+                isKept = await credential.keeper?.keep(next) ?? false
             }
             let fresh = OpenCredential(
                 kind: .accessToken,
@@ -47,6 +48,7 @@ extension OAuth2Provider {
                 secret: grant.accessToken
             )
             let answer = await revokeOnce(fresh, call).answer
+            guard isKept || answer == .success else { return .failure(.lost) }
             // A token of this second that is refused makes no sense.
             return answer == .alreadyInvalid ? .failure(.rejected) : answer
         case .refused: return .alreadyInvalid

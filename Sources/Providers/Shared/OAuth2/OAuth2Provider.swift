@@ -203,9 +203,8 @@ extension OAuth2Provider {
 
     /// Asks by the refresh grant.
     ///
-    /// A new refresh token is made durable before anything is said. Where it cannot be kept it is
-    /// in nobody's hands: it is revoked at once, and the provider paused until the operator sets
-    /// another `check`.
+    /// A new refresh token is made durable before anything is said. One that cannot be kept is
+    /// revoked at once.
     private func checkByRefresh(
         _ credential: OpenCredential,
         unkept: (Secret) async -> CheckAnswer
@@ -230,7 +229,7 @@ extension OAuth2Provider {
     }
 
     /// Revokes a token that is in nobody's hands, with one call: whoever asks about it might rotate
-    /// it once more.
+    /// it once more. Where rotation is not configured, that pauses the provider.
     private func giveUp(_ token: Secret, of clientID: String) async -> CheckAnswer {
         let lost = OpenCredential(kind: .refreshToken, clientID: clientID, secret: token)
         let call = profile.revocation
@@ -239,7 +238,7 @@ extension OAuth2Provider {
         } else if call.refreshesFirst {
             _ = await revokeAfterRefresh(lost, call)
         }
-        return .failure(.misconfigured)
+        return .failure(traits.rotatesRefreshTokens ? .lost : .misconfigured)
     }
 
     /// What a refresh that is refused in no documented way says; `nil` for all others.
