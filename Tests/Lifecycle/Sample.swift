@@ -25,7 +25,9 @@ enum Sample {
         revokesWholeGrant: Bool = true,
         hasNoRevocationAPI: Bool = false,
         usesIDTokens: Bool = false,
-        rotatesRefreshTokens: Bool = false
+        rotatesRefreshTokens: Bool = false,
+        refusesUnknownTokens: Bool = false,
+        asksRefusedTokens: Bool = false
     ) -> ProviderTraits {
         ProviderTraits(
             canCheckRefreshToken: canCheck,
@@ -33,9 +35,11 @@ enum Sample {
             refreshInterval: refreshInterval,
             livenessLifetime: livenessLifetime,
             revokesWholeGrant: revokesWholeGrant,
+            refusesUnknownTokens: refusesUnknownTokens,
             hasNoRevocationAPI: hasNoRevocationAPI,
             usesIDTokens: usesIDTokens,
             rotatesRefreshTokens: rotatesRefreshTokens,
+            asksRefusedTokens: asksRefusedTokens,
             userActionURL: "",
             userActionText: ""
         )

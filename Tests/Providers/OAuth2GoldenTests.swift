@@ -124,15 +124,17 @@ struct OAuth2GoldenTests {
                 ? Golden.text(#"{"access_token":"a","token_type":"Bearer","refresh_token":"new"}"#)
                 : .http(200)
         }
-        try await RawServer.with(react: react) { server in
-            let settings = OAuth2Harness.at(server, .standard, check: .refresh)
-            try await OAuth2Harness.with(settings) { provider in
-                let token = OAuth2Harness.credential(.refreshToken)
-                #expect(await provider.check(token) == .failure(.misconfigured))
+        for (isConfigured, failure) in [(false, EffectFailure.misconfigured), (true, .lost)] {
+            try await RawServer.with(react: react) { server in
+                var settings = OAuth2Harness.at(server, .standard, check: .refresh)
+                settings.profile.rotatesRefreshTokens = isConfigured
+                try await OAuth2Harness.with(settings) { provider in
+                    let token = OAuth2Harness.credential(.refreshToken)
+                    #expect(await provider.check(token) == .failure(failure))
+                }
+                let last = server.requests.last
+                #expect(last?.hasSuffix("token=new&token_type_hint=refresh_token") == true)
             }
-            #expect(
-                server.requests.last?.hasSuffix("token=new&token_type_hint=refresh_token") == true
-            )
         }
     }
 

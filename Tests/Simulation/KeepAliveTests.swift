@@ -71,6 +71,40 @@ struct KeepAliveTests {
         #expect(sim.warnings == [idling])
     }
 
+    @Test("where nothing can be asked, a renewal whose answer was lost leaves it unconfirmed")
+    func lostAnswer() {
+        let policy = Scenario.clocked(
+            .seconds(86_400),
+            .proceed,
+            mayRotate: true,
+            canCheck: false
+        )
+        let configuration = EngineConfiguration(
+            providers: [rotating: policy],
+            lanes: [rotating: LaneLimits(concurrency: 8), directory: LaneLimits(concurrency: 8)],
+            stores: [database, files],
+            withoutIdentities: .proceed,
+            purgesPerHourMax: 1000,
+            directory: directory
+        )
+        var sim = Simulator(seed: 9, configuration: configuration)
+        sim.storeToken(user: 1, provider: rotating)
+        // The first is heard, so that the token was seen live.
+        for count in 1...2 {
+            sim.faults.lostAnswerPerMille = count == 1 ? 0 : 1000
+            for _ in 0..<4000 where sim.renewed.count < count { sim.run(for: .seconds(60)) }
+        }
+        sim.faults.lostAnswerPerMille = 0
+        #expect(sim.renewed.count == 2)
+        #expect(sim.world.unheard.count == 1)
+        sim.submit(.deleteAccount, user: 1)
+        sim.run(for: .seconds(20 * 86_400))
+        #expect(sim.world.violations.isEmpty)
+        #expect(SimulationTests.states(sim) == [.completed])
+        let revocations = sim.disk.requests.values.flatMap(\.request.revocations)
+        #expect(revocations.map(\.verdict) == [.unconfirmed])
+    }
+
     @Test("a hundred tokens of one day are refreshed at a hundred moments, one at a time")
     func spread() {
         var sim = Simulator(seed: 7, configuration: Scenario.configuration(hasClocks: true))

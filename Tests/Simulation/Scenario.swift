@@ -72,13 +72,14 @@ struct Scenario: Sendable, CustomTestStringConvertible {
         return configuration
     }
 
-    private static func clocked(
+    static func clocked(
         _ lifetime: Duration?,
         _ onUnrevocable: OnUnrevocable,
-        mayRotate: Bool
+        mayRotate: Bool,
+        canCheck: Bool = true
     ) -> ProviderPolicy {
         let traits = ProviderTraits(
-            canCheckRefreshToken: true,
+            canCheckRefreshToken: canCheck,
             refreshInterval: .seconds(60),
             livenessLifetime: .seconds(300),
             revokesWholeGrant: true,

@@ -162,18 +162,21 @@ struct GitHubTests {
         }
     }
 
-    @Test("a rotated token that cannot be kept is not used")
+    @Test("a rotated token that cannot be kept ends with the grant, or is lost")
     func lostRotation() async throws {
+        let token = Self.credential(.refreshToken, keeper: KeptTokens(isWorking: false).keeper)
         try await Self.with(react: Self.server()) { provider, server in
-            let unkept = KeptTokens(isWorking: false)
-            let token = Self.credential(.refreshToken, keeper: unkept.keeper)
-            #expect(await provider.revoke(token) == .failure(.lost))
-            #expect(server.requests.count == 1)
+            #expect(await provider.revoke(token) == .success)
+            #expect(await provider.check(token) == .failure(.lost))
+            #expect(server.requests.count == 3)
             // Without a keeper, the refresh token is not even spent.
             #expect(
                 await provider.revoke(Self.credential(.refreshToken)) == .failure(.unusable)
             )
-            #expect(server.requests.count == 1)
+            #expect(server.requests.count == 3)
+        }
+        try await Self.with(react: Self.server(grant: Self.notFound)) { provider, _ in
+            #expect(await provider.revoke(token) == .failure(.lost))
         }
     }
 

@@ -1,5 +1,7 @@
 import Engine
 import Lifecycle
+import Sandbox
+import TestSupport
 import Testing
 
 @testable import HTTP
@@ -109,16 +111,11 @@ struct XTests {
         }
     }
 
-    @Test("OAuth 2: a refresh token ends by a refusal only where X says that it is dead")
-    func flappingGateway() async throws {
-        let tokens = #"{"token_type":"bearer","access_token":"a","refresh_token":"n"}"#
+    @Test("OAuth 2: a refusal counts once after each token that X honored, and refreshes nothing")
+    func refusals() async throws {
         let react: @Sendable (String) -> RawServer.Reaction = { request in
-            let isRevocation = request.hasPrefix("POST /2/oauth2/revoke")
-            switch FamilyHarness.field(isRevocation ? "token" : "refresh_token", of: request) {
-            case "good"?: return .json(200, #"{"revoked":true}"#)
-            case "live"? where !isRevocation: return .json(200, tokens)
-            default: return Golden.error(isRevocation ? "invalid_request" : "invalid_grant")
-            }
+            FamilyHarness.field("token", of: request) == "good"
+                ? .json(200, #"{"revoked":true}"#) : Golden.error("invalid_request")
         }
         try await Self.with(react: react) { provider, server in
             let kept = KeptTokens()
@@ -126,17 +123,73 @@ struct XTests {
                 await provider.revoke(Self.credential(.refreshToken, token, keeper: kept.keeper))
             }
             let refusal = Refusal(status: 400, error: "invalid_request")
-            #expect(await revoke("live") == .failure(.refusesAll(refusal)))
+            #expect(await revoke("bad") == .failure(.refusesAll(refusal)))
+            #expect(await revoke("good") == .success)
+            #expect(await revoke("bad") == .failure(.refused(refusal)))
             #expect(!server.requests.contains { $0.contains("/oauth2/token") })
-            #expect(await revoke("good") == .success)
-            #expect(await revoke("live") == .failure(.rejected))
-            #expect(kept.all == ["n"])
-            #expect(await revoke("good") == .success)
-            #expect(await revoke("dead") == .alreadyInvalid)
         }
     }
 
-    @Test("OAuth 2: a rotated refresh token is kept before it counts")
+    private static func invalidRequest(_ description: String) -> RawServer.Reaction {
+        .json(400, #"{"error":"invalid_request","error_description":"\#(description)"}"#)
+    }
+
+    static let refreshes: [(RawServer.Reaction, CheckAnswer)] = [
+        (invalidRequest("Value passed for the token was invalid."), .dead),
+        (.json(400, #"{"error":"invalid_grant"}"#), .dead),
+        (invalidRequest("Missing required parameter [client_id]."), .failure(.rejected)),
+        (.json(400, #"{"error":"invalid_request"}"#), .failure(.rejected)),
+        (
+            .json(401, #"{"error":"unauthorized_client"}"#),
+            .failure(.misconfigured)
+        ), (.http(502), .failure(.unusable)),
+    ]
+
+    @Test("OAuth 2: X says itself that a refresh token is spent", arguments: refreshes)
+    func refresh(_ reaction: RawServer.Reaction, _ answer: CheckAnswer) async throws {
+        try await Self.with(answering: reaction) { provider, _ in
+            let token = Self.credential(.refreshToken, keeper: KeptTokens().keeper)
+            #expect(await provider.check(token) == answer)
+            #expect(await provider.renew(token) == answer)
+        }
+    }
+
+    @Test("OAuth 2: the stand-in spends a refresh token, and says so as X does")
+    func standIn() async throws {
+        let sandbox = try await SandboxServer.start(configuration: SandboxConfiguration())
+        do {
+            let issued = try #require(try sandbox.issueTokens(at: .x)[0].refreshToken)
+            let place = ProviderPlace(sandbox, timeout: .seconds(120))
+            let provider = try SweptProvider.xOAuth2.make(place, now: MachineClock.now)
+            let kept = KeptTokens()
+            let first = FamilyHarness.credential(
+                .refreshToken,
+                issued,
+                client: SweptProvider.xOAuth2.clientID,
+                keeper: kept.keeper
+            )
+            let answers = [await provider.check(first), await provider.check(first)]
+            let second = FamilyHarness.credential(
+                .refreshToken,
+                kept.all.first ?? "",
+                client: SweptProvider.xOAuth2.clientID,
+                keeper: kept.keeper
+            )
+            let revoked = await provider.revoke(second)
+            let after = await provider.check(second)
+            await provider.shutdown()
+            #expect(answers == [.live, .dead])
+            #expect(revoked == .success)
+            #expect(after == .dead)
+            #expect(kept.all.count == 1)
+        } catch {
+            try await sandbox.shutdown()
+            throw error
+        }
+        try await sandbox.shutdown()
+    }
+
+    @Test("OAuth 2: a rotated refresh token is kept before it counts, or revoked at once")
     func rotation() async throws {
         let tokens = #"{"token_type":"bearer","access_token":"a","refresh_token":"new"}"#
         try await Self.with(answering: .json(200, tokens)) { provider, server in
@@ -150,10 +203,18 @@ struct XTests {
                 await provider.check(Self.credential(.refreshToken, keeper: unkept.keeper))
                     == .failure(.lost)
             )
+            let last = try #require(server.requests.last)
+            #expect(last.hasPrefix("POST /2/oauth2/revoke "))
+            #expect(FamilyHarness.field("token", of: last) == "new")
+            // A renewal revokes nothing.
+            #expect(
+                await provider.renew(Self.credential(.refreshToken, keeper: unkept.keeper))
+                    == .failure(.lost)
+            )
             #expect(
                 await provider.check(Self.credential(.refreshToken)) == .failure(.unusable)
             )
-            #expect(server.requests.count == 2)
+            #expect(server.requests.count == 4)
         }
     }
 
@@ -164,10 +225,14 @@ struct XTests {
             let answer = await provider.exchange(Self.credential(.authorizationCode))
             #expect(answer.summary == "exchanged refresh=false access=true subject=-")
         }
-        let refusal = RawServer.Reaction.json(400, #"{"error":"invalid_grant"}"#)
-        try await Self.with(answering: refusal) { provider, _ in
-            let answer = await provider.exchange(Self.credential(.authorizationCode))
-            #expect(answer.summary == "refused")
+        for refusal in [
+            RawServer.Reaction.json(400, #"{"error":"invalid_grant"}"#),
+            Self.invalidRequest("Value passed for the authorization code was invalid."),
+        ] {
+            try await Self.with(answering: refusal) { provider, _ in
+                let answer = await provider.exchange(Self.credential(.authorizationCode))
+                #expect(answer.summary == "refused")
+            }
         }
     }
 
