@@ -90,6 +90,12 @@ class Section:
         self._gone(kind, client, bad)
         if "graph_tenants" in self.made.keys:
             self._directories(bad)
+        # Where a user without proof is given up at once, the one who is refused has a section that waits.
+        self.patient = copy.copy(self.made)
+        self.patient.keys = {key: value for key, value in self.made.keys.items() if key != "revocation_deadline"}
+        if self.patient.keys != self.made.keys:
+            self.patient.name = f"{self.name}-patient"
+            self.texts.append(self.patient.section(self.sieve.endpoint, self.sieve.certificate))
         self.texts.append(self.made.section(self.sieve.endpoint, self.sieve.certificate))
 
     def _gone(self, kind, client, bad):
@@ -130,14 +136,15 @@ class Section:
                 self.bad.append((self.name, self._subject(tenant), self.made.keys["client"], "refresh_token",
                                  canary(self.stage.random)))
 
-    def sign_up(self, count):
+    def sign_up(self, count, made=None):
         """Healthy users, each with (kind, secret) of all tokens."""
+        made = made or self.made
         found, source = [], copy.copy(self.made)
         # Users of their own at the provider, each time.
         source.name = f"{self.name}-{next(self.runs)}"
         for user, token in zip(self.stage.new_users(count), source.tokens(self.stage.sandbox, count)):
             for kind, secret in token["credentials"]:
-                store(self.stage, user, self.name, token["subject"], self.made.keys["client"], kind, secret)
+                store(self.stage, user, made.name, token["subject"], made.keys["client"], kind, secret)
             found.append((user, token))
         return found
 
@@ -147,13 +154,12 @@ class Section:
             user = self.stage.new_users(1)[0]
             store(self.stage, user, *bad)
             self.waiting.append((user, self.stage.delete(user)[1]["id"]))
-        # Directories are asked about users without their tokens; without a deadline it would be given up.
-        if {"graph_tenants", "revocation_deadline"} & set(self.made.keys):
-            return
-        (user, token), = self.sign_up(1)
-        # Facebook is asked about the user, and the others about the token.
+        (user, token), = self.sign_up(1, self.patient)
+        # Facebook is asked about the user, a directory about its part of the subject, and the others about the token.
+        is_directory = "graph_tenants" in self.made.keys
         for word in (token["subject"], *(secret for _, secret in token["credentials"])):
-            self.sieve.words[word.partition(":")[0]] = REFUSED
+            word = word.partition("." if is_directory else ":")[0]
+            self.sieve.words[word] = NO_CONSENT if is_directory else REFUSED
         self.waiting.append((user, self.stage.delete(user)[1]["id"]))
         self.refused[self.waiting[-1][1]] = token["log_subject"]
 
