@@ -40,6 +40,7 @@ package final class Latest<Value: Sendable>: Sendable {
         set { state.withLock { $0 = newValue } }
     }
 
+    /// Does `body` with the value, which no one else reads or changes meanwhile.
     package func withLock<Result, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
