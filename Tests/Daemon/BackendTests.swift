@@ -279,7 +279,7 @@ import Vault
 }
 
 /// Answers every call as it should.
-private struct WellProvider: ConnectedProvider {
+private struct WellProvider: ConnectedProvider, ProviderAdapter {
     let name: ProviderName
     let clients: Set<String>
     let traits = ProviderTraits(

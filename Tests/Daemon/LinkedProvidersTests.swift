@@ -5,6 +5,7 @@ import NIOPosix
 import Testing
 import Vault
 
+@testable import Daemon
 @testable import Engine
 @testable import Providers
 
@@ -38,13 +39,21 @@ struct LinkedProvidersTests {
         return others + [microsoft]
     }
 
-    @Test("a link is the identity of the same user, and of no other", arguments: [false, true])
-    func every(isPersonal: Bool) async throws {
+    /// Also by a provider that could not be set up at the start.
+    @Test(
+        "a link is the identity of the same user, and of no other",
+        arguments: [false, true],
+        [false, true]
+    )
+    func every(isPersonal: Bool, isPending: Bool) async throws {
         let vault = SealedVault(keyring: VaultKeyring(active: try Bench.key(1)))
         let microsoft = try Self.microsoft()
+        let pending = PendingProvider(microsoft.name, traits: microsoft.traits) { microsoft }
+        #expect(await pending.setUp() == nil)
+        let provider: any ConnectedProvider = isPending ? pending : microsoft
         let matcher = LinkMatcher(
             opener: CredentialOpener(vault: vault, hasher: Self.hasher, makeRowNonce: { [1] }),
-            providers: [microsoft.name: microsoft]
+            providers: [provider.name: provider]
         )
         let kinds = Self.kinds(isPersonal: isPersonal)
         let sealed = try kinds.map { try Self.sealed($0, vault) }
@@ -72,7 +81,7 @@ struct LinkedProvidersTests {
                 #expect(found.count == linked.count)
             }
         }
-        await microsoft.shutdown()
+        await pending.shutdown()
     }
 
     private static func sealed(_ kind: Kind, _ vault: SealedVault) throws -> SealedCredential {

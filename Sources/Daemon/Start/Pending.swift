@@ -154,6 +154,10 @@ final class PendingProvider: ConnectedProvider {
         return try await provider.verify(signIn)
     }
 
+    func isName(_ name: Secret, of subject: Secret) -> Bool {
+        provider?.isName(name, of: subject) ?? name.isEqual(to: subject)
+    }
+
     func diagnose() async -> EffectFailure? {
         if await setUp() != nil { return .misconfigured }
         return await provider?.diagnose()

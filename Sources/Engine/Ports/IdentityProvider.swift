@@ -234,7 +234,12 @@ package struct ProviderProblem: Hashable, Sendable {
     }
 }
 
-extension IdentityProvider {
+/// A provider that makes the calls itself.
+///
+/// The defaults are here, so that a wrapper has to pass on every requirement.
+package protocol ProviderAdapter: IdentityProvider {}
+
+extension ProviderAdapter {
     package func isName(_ name: Secret, of subject: Secret) -> Bool { name.isEqual(to: subject) }
 
     package var issuesIDTokens: Bool { true }

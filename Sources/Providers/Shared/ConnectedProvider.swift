@@ -9,7 +9,7 @@ package protocol ConnectedProvider: IdentityProvider {
 }
 
 /// A provider without id tokens.
-protocol TokenOnlyProvider: ConnectedProvider {}
+protocol TokenOnlyProvider: ConnectedProvider, ProviderAdapter {}
 
 extension TokenOnlyProvider {
     package var issuesIDTokens: Bool { false }
@@ -21,7 +21,7 @@ extension TokenOnlyProvider {
 }
 
 /// A provider at one host, which its check names.
-protocol HostedProvider: ConnectedProvider {
+protocol HostedProvider: ConnectedProvider, ProviderAdapter {
     var http: RemoteClient { get }
     var tokenEndpoint: RemoteEndpoint { get }
 

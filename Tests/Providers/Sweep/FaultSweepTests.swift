@@ -93,7 +93,7 @@ struct FaultSweepTests {
 }
 
 /// Believes one kind of failure at a revocation.
-private struct Gullible: IdentityProvider {
+private struct Gullible: ProviderAdapter {
     let inner: any IdentityProvider
     let isBelieved: @Sendable (EffectFailure) -> Bool
     let belief: RevokeAnswer

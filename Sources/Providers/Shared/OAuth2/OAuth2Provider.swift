@@ -7,7 +7,7 @@ import Synchronization
 /// A provider of the OAuth 2 family: the standards, with what a profile says about its vendor.
 ///
 /// Nothing here knows a vendor; what differs is a column of ``OAuth2Profile``.
-package final class OAuth2Provider: ConnectedProvider {
+package final class OAuth2Provider: ConnectedProvider, ProviderAdapter {
     package let name: ProviderName
     package let traits: ProviderTraits
 
