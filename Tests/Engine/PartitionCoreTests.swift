@@ -94,6 +94,41 @@ struct PartitionCoreTests {
         #expect(late.calls.map(\.request) == [Sample.request(1)])
     }
 
+    @Test func `a call that the shell did not begin lets others have its token`() {
+        let driver = Self.revoking(1)
+        let read = driver.core.lastRead
+        let first = Sample.loaded(1)
+        let other = Request(
+            id: Sample.request(9),
+            kind: .revokeTokens,
+            createdAt: Sample.start,
+            acceptedAt: Sample.start,
+            notBefore: Sample.start,
+            deadlineAt: Sample.start + Sample.day,
+            identities: [Sample.snapshot(1)],
+            stores: []
+        )
+        let behind = LoadedRequest(
+            request: other,
+            user: first.user,
+            userHash: first.userHash,
+            credentials: first.credentials
+        )
+        driver.send(.admitted([behind], by: driver.core.lastRead))
+        #expect(driver.settle().calls.isEmpty)
+        driver.send(.operate(Sample.request(1), .hold, Ticket(number: 1)))
+        driver.settle()
+        let call = TokenCall(.revoke, Sample.identity(1), Sample.credential(1))
+        let postponed = EngineInput.answered(
+            Sample.request(1),
+            .postponed(.call(call), until: driver.now),
+            Sample.apple,
+            .vaultSealed
+        )
+        let actions = driver.send(.under(read, postponed)) + driver.settle()
+        #expect(actions.calls.map(\.request) == [Sample.request(9)])
+    }
+
     @Test func `effects of a commit that was under way at the loss do not begin`() {
         let driver = Self.owning()
         driver.send(.admitted([Sample.loaded(1)], by: driver.core.lastRead))

@@ -255,11 +255,13 @@ extension RequestEffect {
 }
 
 extension RequestEvent {
+    /// Whose call ends, also one that the shell did not begin.
     var identity: IdentityID? {
         switch self {
         case .checked(let identity, _, _), .revoked(let identity, _, _),
             .confirmed(let identity, _, _):
             identity
+        case .postponed(let effect, _): effect.token?.identity
         default: nil
         }
     }

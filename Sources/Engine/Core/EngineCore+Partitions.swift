@@ -258,7 +258,7 @@ extension EngineCore {
     mutating func consume(_ input: EngineInput, of read: ReadNumber, at now: WallTime) {
         switch input {
         case .answered(let id, let event, let provider, let failure, _):
-            let identity = event.identity ?? event.postponedIdentity
+            let identity = event.identity
             if let identity { identities.called.remove(identity) }
             if endCall(of: id, read) { return consume(input, at: now) }
             providerAnswered(provider, .request(id), failure: failure, at: now)
@@ -415,12 +415,5 @@ extension StateChange {
 
     fileprivate var isGuardOverride: Bool {
         if case .useGuardOverride = self { true } else { false }
-    }
-}
-
-extension RequestEvent {
-    /// Of a call that the shell did not begin.
-    fileprivate var postponedIdentity: IdentityID? {
-        if case .postponed(let effect, _) = self { effect.token?.identity } else { nil }
     }
 }
