@@ -13,19 +13,8 @@ extension Request {
         case .found(let links):
             lookup?.end()
             var effects: [RequestEffect] = []
-            // An identity is one account, and covers no link with a second subject.
-            var covered: [IdentityID: LinkedIdentity] = [:]
-            for link in links {
-                let own = revocations.first {
-                    $0.provider == link.provider && !$0.isStranger(to: link)
-                        && covered[$0.identity, default: link].subjectHash == link.subjectHash
-                }
-                covered[own?.identity ?? link.identity] = link
-                guard own == nil else { continue }
-                for index in revocations.indices
-                where revocations[index].provider == link.provider {
-                    revocations[index].standBesideOther()
-                }
+            // An account without a name may be the link's, and may be named as another one later.
+            for link in links where !revocations.contains(where: { $0.has(link) }) {
                 var revocation = Revocation(link)
                 if link.isLocal {
                     revocation.verdict = .nothingToRevoke
@@ -33,6 +22,12 @@ extension Request {
                     effects.append(revocation.announcement(of: .nothingToRevoke))
                 }
                 revocations.append(revocation)
+                for index in revocations.indices.dropLast()
+                where revocations[index].provider == link.provider
+                    && isLink(revocations.count - 1, of: index) == false
+                {
+                    revocations[index].standBesideOther()
+                }
             }
             return effects
         }
@@ -70,7 +65,7 @@ extension Request {
 
     /// Whether a link is the account of an identity, and ends with it; `nil` if it may be.
     ///
-    /// Of accounts without a known subject, only the directory knows which one that is.
+    /// Without both names it may be, unless the user has other accounts there.
     func isLink(_ link: Int, of index: Int) -> Bool? {
         let (known, own) = (revocations[link], revocations[index])
         guard known.isLinked, !own.isLinked, known.provider == own.provider else { return false }
@@ -78,9 +73,11 @@ extension Request {
             return subject == linked
         }
         let isAlone =
-            link < index && !own.isOtherAccount
-            && revocations.count { $0.isLinked && $0.provider == own.provider } == 1
-            && !revocations[..<link].contains { $0.provider == own.provider }
+            !own.isOtherAccount
+            && revocations.indices.allSatisfy {
+                $0 == link || revocations[$0].provider != own.provider
+                    || !revocations[$0].isLinked && !revocations[$0].isStranger(to: known)
+            }
         return isAlone ? nil : false
     }
 
@@ -113,26 +110,56 @@ extension Request {
         adopt(outlook, stage: .revoking, now: now)
     }
 
-    /// A link of which the vault has nothing ends with later sign-ins of the same account, and
-    /// with the verdict that says least.
+    /// A link ends with the sign-ins of the same account, and with the verdict that says least.
+    ///
+    /// A sign-in without a name may be of that account, and claims `unconfirmed` at best. It ends
+    /// the link where the provider names no user: no further sign-in would help.
     mutating func advanceLink(
         at index: Int,
         now: WallTime,
         in environment: Environment
     ) -> RevocationStep {
-        let joined = revocations.indices.filter { isLink(index, of: $0) == true }
-            .map { revocations[$0] }
-        guard !joined.isEmpty else {
-            return revocations[index].advanceWithoutVault(kind: kind, now: now, in: environment)
-        }
+        let known = revocations.indices.filter { isLink(index, of: $0) == true }
+        let possible = revocations.indices.filter { isLink(index, of: $0) == nil }
+        let joined = known.isEmpty ? possible : known
         let order: [Verdict?] = [
             nil, .abandoned, .unrevoked, .manual, .tokenDead, .unconfirmed, .nothingToRevoke,
             .accepted, .alreadyGone, .proven,
         ]
-        let weakest = order.compactMap { verdict in joined.first { $0.verdict == verdict } }.first
-        guard let weakest, let verdict = weakest.verdict else { return .behind }
-        revocations[index].proof = weakest.proof
-        return revocations[index].finish(verdict, at: now)
+        let weakest = order.compactMap { verdict in
+            joined.first { revocations[$0].verdict == verdict }
+        }.first
+        let claim = weakest.flatMap { revocations[$0].verdict }.map {
+            known.isEmpty && $0.isRevoked ? Verdict.unconfirmed : $0
+        }
+        let traits = environment.providers[revocations[index].provider]?.traits
+        guard let weakest, !known.isEmpty || traits?.namesSubjects == false else {
+            return revocations[index].advanceWithoutVault(
+                kind: kind,
+                now: now,
+                last: claim ?? .unrevoked,
+                in: environment
+            )
+        }
+        guard let claim else { return .behind }
+        revocations[index].proof = known.isEmpty ? nil : revocations[weakest].proof
+        return revocations[index].finish(claim, at: now)
+    }
+
+    /// Opens links again that ended with what turned out to be another account.
+    mutating func reopenUnbackedLinks() {
+        for link in revocations.indices where revocations[link].isLinked {
+            switch revocations[link].verdict {
+            case .unconfirmed?, .tokenDead?: break
+            case .proven?, .accepted?, .alreadyGone?, .nothingToRevoke?, .manual?, .unrevoked?,
+                .abandoned?, nil:
+                continue
+            }
+            guard !revocations.indices.contains(where: { isLink(link, of: $0) != false }) else {
+                continue
+            }
+            revocations[link].reopen()
+        }
     }
 }
 
@@ -143,8 +170,13 @@ extension Revocation {
             && !environment.pausedProviders.contains(provider)
     }
 
-    /// Another account is the link only where both have the same name.
-    fileprivate func isStranger(to link: LinkedIdentity) -> Bool {
+    /// Whether it is the link: by the name, or as a link without one that is listed twice.
+    fileprivate func has(_ link: LinkedIdentity) -> Bool {
+        provider == link.provider && subjectHash == link.subjectHash
+            && (isLinked || subjectHash != nil)
+    }
+
+    fileprivate func isStranger(to link: Revocation) -> Bool {
         guard let subjectHash, let linked = link.subjectHash else { return isOtherAccount }
         return subjectHash != linked
     }

@@ -74,6 +74,7 @@ extension Request {
             return false
         }
         guard passesApproval(in: .revoking, &decision) else { return false }
+        reopenUnbackedLinks()
         var outlook = Outlook()
         // A link may end with what the others end with.
         let order =

@@ -31,6 +31,21 @@ struct RevocationEvidenceTests {
         return RevocationEvidence(revocation: Revocation(snapshot), verdict: verdict).text
     }
 
+    @Test func `a link is called unconfirmed for what is not known of its account`() {
+        var snapshot = IdentitySnapshot(
+            identity: IdentityID(TimeOrderedID(high: 1, low: 1)),
+            provider: ProviderName("sso"),
+            clientID: "",
+            isShared: false,
+            credentials: []
+        )
+        snapshot.subjectHash = [1]
+        var link = Revocation(snapshot)
+        link.isLinked = true
+        let text = RevocationEvidence(revocation: link, verdict: .unconfirmed).text
+        #expect(text.hasPrefix("NOT confirmed: nothing shows that tokens of the account that"))
+    }
+
     @Test func `a token is called seen live only if it was`() {
         let seen = text(.accepted, [(.accepted, .accessToken, true)])
         #expect(seen.contains("a token that was seen live"))

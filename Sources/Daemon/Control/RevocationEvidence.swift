@@ -23,6 +23,9 @@ struct RevocationEvidence {
         case .accepted:
             "The provider accepted the revocation of a token, which it refuses for tokens that it"
                 + " does not know. The service never saw this token live."
+        case .unconfirmed where revocation.isLinked:
+            "NOT confirmed: nothing shows that tokens of the account that the directory names are"
+                + " revoked."
         case .unconfirmed:
             (["NOT confirmed: the provider may still honor a token."] + answerTexts)
                 .joined(separator: " ")
