@@ -148,16 +148,11 @@ extension Request {
 
     /// Opens links again that ended with what turned out to be another account.
     mutating func reopenUnbackedLinks() {
-        for link in revocations.indices where revocations[link].isLinked {
-            switch revocations[link].verdict {
-            case .unconfirmed?, .tokenDead?: break
-            case .proven?, .accepted?, .alreadyGone?, .nothingToRevoke?, .manual?, .unrevoked?,
-                .abandoned?, nil:
-                continue
-            }
-            guard !revocations.indices.contains(where: { isLink(link, of: $0) != false }) else {
-                continue
-            }
+        let ends: [Verdict?] = [.unconfirmed, .tokenDead]
+        for link in revocations.indices
+        where revocations[link].isLinked && ends.contains(revocations[link].verdict)
+            && revocations.indices.allSatisfy({ isLink(link, of: $0) == false })
+        {
             revocations[link].reopen()
         }
     }
