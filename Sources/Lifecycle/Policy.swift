@@ -10,8 +10,6 @@ package struct ProviderTraits: Hashable, Sendable {
     /// Whether a success means that the token was live; RFC 7009 §2.2 servers always answer it.
     package let refusesUnknownTokens: Bool
     package let hasNoRevocationAPI: Bool
-    /// Whether the exchange of a code shows which user signed in.
-    package let namesSubjects: Bool
     /// Whether an id token is enough to revoke with (Facebook Limited Login), or the subject that
     /// it names (Microsoft).
     package let usesIDTokens: Bool
@@ -37,7 +35,6 @@ package struct ProviderTraits: Hashable, Sendable {
         revokesWholeGrant: Bool,
         refusesUnknownTokens: Bool = false,
         hasNoRevocationAPI: Bool = false,
-        namesSubjects: Bool = true,
         usesIDTokens: Bool = false,
         rotatesRefreshTokens: Bool = false,
         refreshesToRevoke: Bool = false,
@@ -52,7 +49,6 @@ package struct ProviderTraits: Hashable, Sendable {
         (self.livenessLifetime, self.revokesWholeGrant) = (livenessLifetime, revokesWholeGrant)
         self.refusesUnknownTokens = refusesUnknownTokens
         (self.hasNoRevocationAPI, self.usesIDTokens) = (hasNoRevocationAPI, usesIDTokens)
-        self.namesSubjects = namesSubjects
         (self.rotatesRefreshTokens, self.tokenClock) = (rotatesRefreshTokens, tokenClock)
         (self.refreshesToRevoke, self.asksRefusedTokens) = (refreshesToRevoke, asksRefusedTokens)
         (self.userActionURL, self.userActionText) = (userActionURL, userActionText)

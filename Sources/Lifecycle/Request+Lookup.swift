@@ -112,8 +112,7 @@ extension Request {
 
     /// A link ends with the sign-ins of the same account, and with the verdict that says least.
     ///
-    /// A sign-in without a name may be of that account, and claims `unconfirmed` at best. It ends
-    /// the link where the provider names no user: no further sign-in would help.
+    /// An identity without a name may be of that account, and claims `unconfirmed` at best.
     mutating func advanceLink(
         at index: Int,
         now: WallTime,
@@ -132,14 +131,8 @@ extension Request {
         let claim = weakest.flatMap { revocations[$0].verdict }.map {
             known.isEmpty && $0.isRevoked ? Verdict.unconfirmed : $0
         }
-        let traits = environment.providers[revocations[index].provider]?.traits
-        guard let weakest, !known.isEmpty || traits?.namesSubjects == false else {
-            return revocations[index].advanceWithoutVault(
-                kind: kind,
-                now: now,
-                last: claim ?? .unrevoked,
-                in: environment
-            )
+        guard let weakest else {
+            return revocations[index].advanceWithoutVault(kind: kind, now: now, in: environment)
         }
         guard let claim else { return .behind }
         revocations[index].proof = known.isEmpty ? nil : revocations[weakest].proof

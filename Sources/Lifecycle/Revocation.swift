@@ -263,26 +263,25 @@ extension Revocation {
     mutating func advanceWithoutVault(
         kind: RequestKind,
         now: WallTime,
-        last: Verdict,
         in environment: Environment
     ) -> RevocationStep {
         guard let policy = environment.providers[provider] else {
             return finish(.unrevoked, at: now)
         }
         if policy.traits.hasNoRevocationAPI { return finish(.manual, at: now) }
-        return advanceWithoutCredential(kind: kind, now: now, policy: policy, last: last)
+        return advanceWithoutCredential(kind: kind, now: now, policy: policy)
     }
 
     /// Only here the clock of the revocation deadline starts: an outage never starts it.
     private mutating func advanceWithoutCredential(
         kind: RequestKind,
         now: WallTime,
-        policy: ProviderPolicy,
-        last: Verdict = .unrevoked
+        policy: ProviderPolicy
     ) -> RevocationStep {
         let since = waitingSince ?? now
         waitingSince = since
-        let last = credentials.contains { $0.step == .unconfirmed } ? .unconfirmed : last
+        let last =
+            credentials.contains { $0.step == .unconfirmed } ? Verdict.unconfirmed : .unrevoked
         switch policy.onUnrevocable {
         case .park:
             return .parked(.needsReauthentication, until: refusedAgainAt)

@@ -22,13 +22,9 @@ struct UnnamedAccountTests {
         /// Has asked the directory, which named account 1.
         init(
             _ identities: [IdentitySnapshot],
-            onUnrevocable: OnUnrevocable = .park,
-            namesSubjects: Bool = true
+            onUnrevocable: OnUnrevocable = .park
         ) throws {
-            var environment = Sample.environment(
-                Sample.traits(namesSubjects: namesSubjects),
-                onUnrevocable: onUnrevocable
-            )
+            var environment = Sample.environment(onUnrevocable: onUnrevocable)
             environment.providers[UnnamedAccountTests.web] = environment.providers[Sample.apple]
             environment.directory = UnnamedAccountTests.directory
             machine = Machine(identities: identities, in: environment)
@@ -86,23 +82,9 @@ struct UnnamedAccountTests {
         #expect(run.isPurging == (expected != nil))
     }
 
-    @Test func `without a name the link waits for a sign-in, and ends unconfirmed`() throws {
-        var run = try Run([Self.account()], onUnrevocable: .proceed)
-        try run.revokeAll()
-        #expect(run.verdicts == [.proven, nil])
-        #expect(run.isWaiting)
-        run.machine.pass(Sample.day * 7)
-        try run.send(.due)
-        #expect(run.verdicts == [.proven, .unconfirmed])
-        #expect(run.isPurging)
-    }
-
-    @Test("where no sign-in is named, the link ends with any, unconfirmed", arguments: [0, 1])
+    @Test("without a name a stored token or a sign-in ends it, unconfirmed", arguments: [0, 1])
     func nameless(_ storedCount: Int) throws {
-        var run = try Run(
-            Array(repeating: Self.account(), count: storedCount),
-            namesSubjects: false
-        )
+        var run = try Run(Array(repeating: Self.account(), count: storedCount))
         if storedCount == 0 {
             #expect(run.isWaiting)
             try run.send(.identityChanged([Self.account()]))
@@ -118,7 +100,7 @@ struct UnnamedAccountTests {
     func reopened(_ isRestarted: Bool) throws {
         let code = Sample.credential(.unusable, id: Sample.freshToken, kind: .authorizationCode)
         let waiting = Sample.snapshot([code], identity: Self.later, provider: Self.web)
-        var run = try Run([Self.account(), waiting], namesSubjects: false)
+        var run = try Run([Self.account(), waiting])
         try run.revokeAll()
         #expect(run.verdicts == [.proven, nil, .unconfirmed])
         if isRestarted {
@@ -131,7 +113,7 @@ struct UnnamedAccountTests {
     }
 
     @Test func `a second account at the provider does not let the link end with either`() throws {
-        var run = try Run([Self.account()], namesSubjects: false)
+        var run = try Run([Self.account()])
         let other = Self.account([2], token: Sample.secondToken, identity: Self.later)
         try run.send(.identityChanged([other]))
         try run.revokeAll()

@@ -211,9 +211,4 @@ struct OAuth2GoldenTests {
             }
         }
     }
-
-    @Test func `only a provider with an issuer names the user of a code`() {
-        #expect(OAuth2Profile.google.traits.namesSubjects)
-        #expect(!OAuth2Profile.standard.traits.namesSubjects)
-    }
 }

@@ -61,7 +61,6 @@ extension XKind: ProviderKind {
             livenessLifetime: .zero,
             revokesWholeGrant: false,
             refusesUnknownTokens: authorization == .oauth1,
-            namesSubjects: false,
             rotatesRefreshTokens: true,
             asksRefusedTokens: authorization == .oauth2,
             tokenClock: TokenClock(.seconds(180 * 86_400)),

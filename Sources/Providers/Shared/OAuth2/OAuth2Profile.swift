@@ -87,7 +87,6 @@ package struct OAuth2Profile: Sendable {
             revokesWholeGrant: revokesWholeGrant,
             refusesUnknownTokens: refusesUnknownTokens,
             hasNoRevocationAPI: hasNoRevocationAPI,
-            namesSubjects: issuer != nil,
             rotatesRefreshTokens: rotatesRefreshTokens,
             refreshesToRevoke: check == .refresh || revocation.refreshesFirst,
             tokenClock: tokenClock,
