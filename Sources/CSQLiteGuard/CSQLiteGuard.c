@@ -110,9 +110,13 @@ static int64_t monotonic_ms(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+int csqliteguard_is_past_deadline(void) {
+    return deadline_ms != 0 && monotonic_ms() > deadline_ms;
+}
+
 static int is_past_deadline(void *unused) {
     (void)unused;
-    return deadline_ms != 0 && monotonic_ms() > deadline_ms;
+    return csqliteguard_is_past_deadline();
 }
 
 void csqliteguard_deadline_begin(sqlite3 *db, int64_t milliseconds) {

@@ -1,14 +1,35 @@
 // What is asked of stored values that are too long to be read: SQLite before 3.43 has to read a
 // text to count its bytes, while a handle for incremental access only finds the row.
+#define _GNU_SOURCE
 #include "CSQLiteGuard.h"
+#include "JSONReader.h"
 
-#include <ctype.h>
 #include <sqlite3.h>
 #include <stddef.h>
 #include <string.h>
 
-// Bytes that are searched at once, and the longest text that is searched for.
-enum { PIECE_BYTES = 1 << 16, NEEDLE_BYTES_MAX = 4096 };
+enum {
+    // Bytes that are read at once, and what they may be in UTF-8.
+    PIECE_BYTES = 1 << 14,
+    TEXT_BYTES = PIECE_BYTES / 2 * 3 + 4,
+    // The longest text that is searched for.
+    WANTED_BYTES = 4096,
+    // Bits of the last argument of `holds`.
+    IS_JSON = 1,
+    IS_BLOB = 2,
+};
+
+// A value that is read as a text, piece by piece.
+typedef struct {
+    sqlite3_blob *handle;
+    int encoding;
+    int place;
+    // The first half of a character in UTF-16.
+    unsigned high;
+    // The last piece, behind an escape that goes on there.
+    int count;
+    unsigned char bytes[JSON_ESCAPE_BYTES + TEXT_BYTES];
+} text_source;
 
 static void close_handle(void *handle) { sqlite3_blob_close(handle); }
 
@@ -40,6 +61,50 @@ static void value_bytes(sqlite3_context *context, int count, sqlite3_value **val
     if (handle != NULL) sqlite3_result_int(context, sqlite3_blob_bytes(handle));
 }
 
+static int is_at_end(const text_source *self) {
+    return self->place == sqlite3_blob_bytes(self->handle);
+}
+
+static void add_units(text_source *self, const unsigned char *bytes, int size) {
+    const int low = self->encoding == SQLITE_UTF16LE ? 0 : 1;
+    for (int index = 0; index + 1 < size; index += 2) {
+        unsigned code = bytes[index + low] | (unsigned)bytes[index + 1 - low] << 8;
+        if (code >= 0xd800 && code < 0xdc00) {
+            self->high = code;
+            continue;
+        }
+        if (self->high != 0 && code >= 0xdc00 && code < 0xe000) code = json_pair(self->high, code);
+        self->high = 0;
+        self->count += json_utf8(code, self->bytes + self->count);
+    }
+}
+
+// Reads the next piece behind the last `kept` bytes; a result code of SQLite.
+static int read_piece(text_source *self, int kept) {
+    // SQLite itself looks between its own instructions only.
+    if (csqliteguard_is_past_deadline()) return SQLITE_INTERRUPT;
+    memmove(self->bytes, self->bytes + self->count - kept, (size_t)kept);
+    self->count = kept;
+    const int left = sqlite3_blob_bytes(self->handle) - self->place;
+    const int size = left < PIECE_BYTES ? left : PIECE_BYTES;
+    unsigned char piece[PIECE_BYTES];
+    const int code = sqlite3_blob_read(self->handle, piece, size, self->place);
+    if (code != SQLITE_OK) return code;
+    self->place += size;
+    if (self->encoding != SQLITE_UTF8) {
+        add_units(self, piece, size);
+    } else {
+        memcpy(self->bytes + self->count, piece, (size_t)size);
+        self->count += size;
+    }
+    return SQLITE_OK;
+}
+
+static void begin(text_source *self) {
+    self->place = self->count = 0;
+    self->high = 0;
+}
+
 // In lower case and without blanks; the number of bytes that are left.
 static int fold(unsigned char *bytes, int size) {
     int kept = 0;
@@ -50,64 +115,101 @@ static int fold(unsigned char *bytes, int size) {
     return kept;
 }
 
-// JSON has other ways to write a number.
-static int is_number(const unsigned char *needle, int size) {
-    while (size > 0 && (needle[size - 1] == '-' || isdigit(needle[size - 1]))) size--;
-    return size == 0;
-}
-
-static int is_utf8(sqlite3 *db) {
-    sqlite3_stmt *statement = NULL;
-    sqlite3_prepare_v2(db, "PRAGMA encoding", -1, &statement, NULL);
-    const int is_row = sqlite3_step(statement) == SQLITE_ROW;
-    const char *name = is_row ? (const char *)sqlite3_column_text(statement, 0) : NULL;
-    const int is_utf8 = name != NULL && strcmp(name, "UTF-8") == 0;
-    sqlite3_finalize(statement);
-    return is_utf8;
-}
-
-// 1, 0, or a negative number after an error.
-static int holds(sqlite3_blob *handle, const unsigned char *needle, int size, int is_json) {
-    unsigned char bytes[NEEDLE_BYTES_MAX + PIECE_BYTES];
-    const int total = sqlite3_blob_bytes(handle);
-    int kept = 0;
-    for (int place = 0; place < total; place += PIECE_BYTES) {
-        const int more = total - place < PIECE_BYTES ? total - place : PIECE_BYTES;
-        if (sqlite3_blob_read(handle, bytes + kept, more, place) != SQLITE_OK) return -1;
-        if (is_json && memchr(bytes + kept, '\\', (size_t)more) != NULL) return 1;
-        const int end = kept + fold(bytes + kept, more);
-        for (int start = 0; start + size <= end; start++) {
-            if (memcmp(bytes + start, needle, (size_t)size) == 0) return 1;
+// Whether the text stands anywhere: as it is, or where `unescapes` with escapes of JSON.
+static int find_text(
+    text_source *self, const unsigned char *wanted, int size, int unescapes, int *is_found) {
+    unsigned char text[WANTED_BYTES + JSON_ESCAPE_BYTES + TEXT_BYTES];
+    int end = 0, rest = 0;
+    begin(self);
+    while (!*is_found && !is_at_end(self)) {
+        const int code = read_piece(self, rest);
+        if (code != SQLITE_OK) return code;
+        rest = unescapes ? self->count : 0;
+        int more = self->count;
+        if (unescapes) {
+            more = json_unescape(self->bytes, &rest, is_at_end(self), text + end);
+        } else {
+            memcpy(text + end, self->bytes, (size_t)more);
         }
-        kept = end < size ? end : size - 1;
-        memmove(bytes, bytes + end - kept, (size_t)kept);
+        end += fold(text + end, more);
+        *is_found = memmem(text, (size_t)end, wanted, (size_t)size) != NULL;
+        const int kept = end < size ? end : size - 1;
+        memmove(text, text + end - kept, (size_t)kept);
+        end = kept;
     }
-    return 0;
+    return SQLITE_OK;
+}
+
+// Whether the text is a value in JSON, and whether that is JSON.
+static int find_json(
+    text_source *self, const unsigned char *wanted, int size, int *is_found, int *is_valid) {
+    json_reader reader;
+    json_begin(&reader, wanted, size);
+    int rest = 0;
+    begin(self);
+    while (!reader.is_found && !reader.is_broken && !is_at_end(self)) {
+        const int code = read_piece(self, rest);
+        if (code != SQLITE_OK) return code;
+        rest = self->count - json_read(&reader, self->bytes, self->count, is_at_end(self));
+    }
+    *is_valid = json_end(&reader);
+    *is_found = reader.is_found;
+    return SQLITE_OK;
+}
+
+// Sets whether the value may hold the text, which SQL finds anywhere in what is no JSON; a result
+// code of SQLite.
+static int find(
+    text_source *self, const unsigned char *wanted, int size, int is_json, int *is_found) {
+    if (is_json) {
+        int is_valid = 0;
+        const int code = find_json(self, wanted, size, is_found, &is_valid);
+        if (code != SQLITE_OK || is_valid || *is_found) return code;
+    }
+    unsigned char folded[WANTED_BYTES];
+    size = fold(memcpy(folded, wanted, (size_t)size), size);
+    // Blanks alone stand everywhere.
+    if (size == 0) *is_found = 1;
+    const int code = find_text(self, folded, size, 0, is_found);
+    if (code != SQLITE_OK || !is_json) return code;
+    return find_text(self, folded, size, 1, is_found);
 }
 
 static void value_holds(sqlite3_context *context, int count, sqlite3_value **values) {
     (void)count;
-    unsigned char needle[NEEDLE_BYTES_MAX];
-    const void *text = sqlite3_value_text(values[3]);
-    int size = sqlite3_value_bytes(values[3]);
-    const int is_json = sqlite3_value_int(values[4]);
-    if (text == NULL) return;
-    if (size <= NEEDLE_BYTES_MAX) size = fold(memcpy(needle, text, (size_t)size), size);
-    if (size == 0 || size > NEEDLE_BYTES_MAX || (is_json && is_number(needle, size))
-        || !is_utf8(sqlite3_context_db_handle(context))) {
-        sqlite3_result_int(context, 1);
-        return;
+    const unsigned char *wanted = sqlite3_value_text(values[3]);
+    const int size = sqlite3_value_bytes(values[3]);
+    if (wanted == NULL) return;
+    text_source source = {.encoding = *(const int *)sqlite3_user_data(context)};
+    int is_found = size > WANTED_BYTES;
+    if (!is_found && size != 0) {
+        source.handle = handle_at_row(context, values, 1);
+        if (source.handle == NULL) return;
+        const int form = sqlite3_value_int(values[4]);
+        int code = find(&source, wanted, size, form & IS_JSON, &is_found);
+        if (code == SQLITE_OK && !is_found && source.encoding != SQLITE_UTF8 && form & IS_BLOB) {
+            // SQLite casts bytes to a text in its own encoding; the service reads UTF-8.
+            source.encoding = SQLITE_UTF8;
+            code = find(&source, wanted, size, form & IS_JSON, &is_found);
+        }
+        if (code != SQLITE_OK) {
+            sqlite3_result_error_code(context, code);
+            return;
+        }
     }
-    sqlite3_blob *handle = handle_at_row(context, values, 1);
-    if (handle == NULL) return;
-    const int found = holds(handle, needle, size, is_json);
-    sqlite3_result_int(context, found);
-    if (found < 0) sqlite3_result_error_code(context, SQLITE_IOERR);
+    sqlite3_result_int(context, is_found);
 }
 
 int csqliteguard_add_long_values(sqlite3 *db, const char *bytes, const char *holds) {
+    // SQLite calls the one for the encoding of the database
+    // (sqlite.org/c3ref/create_function.html).
+    static const int encodings[] = {SQLITE_UTF8, SQLITE_UTF16LE, SQLITE_UTF16BE};
     const int flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
     int code = sqlite3_create_function_v2(db, bytes, 3, flags, NULL, value_bytes, NULL, NULL, NULL);
-    if (code != SQLITE_OK) return code;
-    return sqlite3_create_function_v2(db, holds, 5, flags, NULL, value_holds, NULL, NULL, NULL);
+    for (int index = 0; code == SQLITE_OK && index < 3; index++) {
+        const int encoding = encodings[index] | SQLITE_DIRECTONLY;
+        code = sqlite3_create_function_v2(
+            db, holds, 5, encoding, (void *)&encodings[index], value_holds, NULL, NULL, NULL);
+    }
+    return code;
 }

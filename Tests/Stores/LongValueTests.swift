@@ -141,7 +141,7 @@ import Testing
             hasher: StandInHasher(),
             clock: .still()
         )
-        let orders = [order("a"), order("b")]
+        let orders = row.users.map { order($0) }
         let purged = await store.purge(orders)
         #expect(purged.last?.rowCounts != nil, "\(purged)")
         #expect(try app.texts(row.left) == row.texts)
@@ -154,6 +154,52 @@ import Testing
             #expect(verified.first == .clean)
         }
     }
+
+    @Test("a hold passes over values that are longer than its own")
+    func holds() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE p(id INTEGER PRIMARY KEY, u TEXT, t);
+            INSERT INTO p VALUES (1, 'a', hex(zeroblob(8500000))), (2, 'a', 'x'), (3, 'a', 'y');
+            """
+        )
+        let store = app.store(TableRule(table: "p", column: "u", action: .delete))
+        let hold = RowHoldTests.hold("p", [("t", ["x"])])
+        let answers = await store.purge([order("a", holds: [hold])])
+        #expect(try app.texts("SELECT id FROM p") == ["2"], "\(answers)")
+        // Neither plan took the place of the other.
+        let plans = await store.plans
+        #expect(plans.keys.filter { !$0.holds.isEmpty }.count == 2)
+    }
+
+    @Test("a value that blocks its user is found before other writers have to wait")
+    func locked() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE p(id INTEGER PRIMARY KEY, u TEXT);
+            INSERT INTO p VALUES (1, hex(zeroblob(8500000)) || '@a');
+            """
+        )
+        var rule = TableRule(
+            table: "p",
+            column: "u",
+            action: .anonymize([ColumnMask(column: "u", strategy: .text("gone"))]),
+            reason: "law"
+        )
+        rule.inside = .text(before: "@", after: "")
+        let store = app.store(rule)
+        let plan = try await store.ready(sparingLongValues: true)
+        let writer = try app.secondConnection()
+        try await writer.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        let orders = [order("a")]
+        let after = try await store.read { reader in
+            let begun = SQLitePurgeProgress(reachedBefore: [[:]]).isolated(.sparing)
+            return try SQLitePurgeTransaction(reader, plan: plan, orders: orders, clock: .still())
+                .run(begun)
+        }
+        #expect(after.answers == [.failure(Self.blocked)])
+        try await writer.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+    }
 }
 
 /// Where a value stands that is longer than is read, and what a purge of `a` and `b` leaves.
@@ -162,11 +208,12 @@ struct LongRow: Sendable, CustomTestStringConvertible {
     let sql: String
     let rules: [TableRule]
     let left: String
-    let texts: [String]
-    /// The purge of `a` has to read the value.
+    var texts: [String]
+    /// The purge of the first user has to read the value.
     var isBlocked = false
+    var users = ["a", "b"]
 
-    static let all = keys + insides + chains + [later, generated] + own
+    static let all = keys + insides + [ownInside] + chains + [later, generated] + own
 
     private static let long = "hex(zeroblob(8500000))"
     private static let deleting = TableRule(table: "p", column: "u", action: .delete)
@@ -204,28 +251,61 @@ struct LongRow: Sendable, CustomTestStringConvertible {
         )
     }
 
-    private static let insideShapes:
-        [(name: String, inside: InsideValue?, a: String, b: String, value: String)] = [
-            ("a text", .text(before: "@", after: ""), "@a", "@b", long),
-            ("a list", .list(separator: ","), "a,c", "b,c", long),
-            (
-                "JSON", JSONPath("$.u").map { .json($0) }, #"{"u":"a"}"#, #"{"u":"b"}"#,
-                #"'{"u":"' || hex(zeroblob(8500000)) || '"}'"#
-            ),
-        ]
+    private static let json = JSONPath("$.u").map { InsideValue.json($0) }
+    private static let jsonUsers = [#"{"u":"a"}"#, #"{"u":"b"}"#]
 
-    private static let insides = insideShapes.map { shape in
+    private static let insideShapes: [(name: String, inside: InsideValue?, [String], String)] = [
+        ("a text", .text(before: "@", after: ""), ["@a", "@b"], long),
+        ("a list", .list(separator: ","), ["a,c", "b,c"], long),
+        (
+            "a list at the bound", .list(separator: ","), ["a,c", "b,c"],
+            "substr(hex(zeroblob(8388608)), 1, 16777215)"
+        ),
+        ("JSON", json, jsonUsers, #"'{"u":"' || \#(long) || '"}'"#),
+        ("JSON with escapes", json, jsonUsers, #"'{"u":"z\n","t":"' || \#(long) || '"}'"#),
+        (
+            "JSON with numbers", json, [#"{"u":42}"#, #"{"u":43}"#],
+            #"'{"u":4,"t":"' || \#(long) || '"}'"#
+        ),
+        (
+            "a long number in JSON", json, [#"{"u":42}"#, #"{"u":43}"#],
+            "'{\"u\":' || replace(hex(zeroblob(4500000)), '0', '7') || '}'"
+        ),
+    ]
+
+    private static let insides = insideShapes.flatMap { name, inside, texts, value in
+        ["UTF-8", "UTF-16le"].map { encoding in
+            holding(inside, texts, value, in: encoding, name: "\(name) with ids inside")
+        }
+    }
+
+    /// The purge of `a` reads what holds the id.
+    private static let ownInside = {
+        let own = #"'{"t":"' || \#(long) || '","u":"\u0061"}'"#
+        var row = holding(json, jsonUsers, own, in: "UTF-8", name: "JSON with the user's own id")
+        (row.texts, row.isBlocked) = (["1"], true)
+        return row
+    }()
+
+    private static func holding(
+        _ inside: InsideValue?,
+        _ texts: [String],
+        _ value: String,
+        in encoding: String,
+        name: String
+    ) -> LongRow {
         var rule = masking("u", .text("gone"))
-        rule.inside = shape.inside
+        rule.inside = inside
         return LongRow(
-            testDescription: "\(shape.name) with ids inside",
+            testDescription: "\(name), \(encoding)",
             sql: """
-                CREATE TABLE p(id INTEGER PRIMARY KEY, u TEXT);
-                INSERT INTO p VALUES (1, \(shape.value)), (2, '\(shape.a)'), (3, '\(shape.b)');
+                PRAGMA encoding = '\(encoding)'; CREATE TABLE p(id INTEGER PRIMARY KEY, u TEXT);
+                INSERT INTO p VALUES (1, \(value)), (2, '\(texts[0])'), (3, '\(texts[1])');
                 """,
             rules: [rule],
             left: "SELECT count(*) FROM p WHERE u LIKE '%gone%'",
-            texts: ["2"]
+            texts: ["2"],
+            users: texts[0].contains("42") ? ["42", "43"] : ["a", "b"]
         )
     }
 

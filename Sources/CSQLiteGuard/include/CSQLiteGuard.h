@@ -137,11 +137,19 @@ enum { CSQLITEGUARD_HEAP_MAX = 96 << 20 };
 void csqliteguard_deadline_begin(sqlite3 *db, int64_t milliseconds);
 void csqliteguard_deadline_end(sqlite3 *db);
 
-// Adds two functions that read no value as a whole: `bytes`(table, column, rowid), the bytes of a
-// text or blob of the main database; and `holds`(table, column, rowid, text, is_json), which is 0
-// only where the text is not in it, in any case of ASCII letters, with or without blanks, or as
-// JSON writes it. Where SQLite finds no such value in the row, they are 0 and 1. The table has no
-// generated columns. Only statements of the connection may call them. Returns a SQLite result code.
+// 1 when the milliseconds of this thread have passed.
+int csqliteguard_is_past_deadline(void);
+
+// Adds two functions that read no value as a whole, and end with SQLITE_INTERRUPT at the deadline:
+// - `bytes`(table, column, rowid): the bytes of a text or blob of the main database; 0 where SQLite
+//   finds no such value in the row.
+// - `holds`(table, column, rowid, text, form): 0 only where the value does not hold the text in any
+//   case of ASCII letters. With bit 1 of `form` a text or number of the JSON is the one looked for.
+//   What is no JSON, and any other value, may have it anywhere, with or without blanks. Bit 2 is
+//   for a blob. It is 1 for a text of more than 4096 bytes, too, and where SQLite finds no such
+//   value in the row.
+// The table has no generated columns. Only statements of the connection may call them. Returns a
+// SQLite result code.
 int csqliteguard_add_long_values(sqlite3 *db, const char *bytes, const char *holds);
 
 // 1 when the file at the database's path is no longer the open one (SQLITE_FCNTL_HAS_MOVED), 0 when

@@ -27,7 +27,7 @@ extension ForeignKeyPlanner {
         let not = [unlike(rule, inside, value), isUnremovable(rule, column)].compactMap(\.self)
         let holds = Dialect.holds(inside, column, value, foldsCase: foldsCase(rule))
         let condition = not.isEmpty ? holds : "(\(holds) AND NOT \(anyOf(not)))"
-        return table.sparing(rule.column, inside, value, condition)
+        return Dialect.sparing(rule.column, inside, value, condition, in: table)
     }
 
     /// True for an array that no element can be taken out of; `nil` where there is none.
@@ -53,7 +53,7 @@ extension ForeignKeyPlanner {
         let stays = [unlike(rule, inside, value), isUnremovable(rule, column)].compactMap(\.self)
         let terms = [otherwise].compactMap(\.self) + stays.map { "(\(holds) AND \($0))" }
         guard !terms.isEmpty else { return nil }
-        return table.sparing(rule.column, inside, value, anyOf(terms))
+        return Dialect.sparing(rule.column, inside, value, anyOf(terms), in: table)
     }
 
     /// Finds rows by the value of a parent's row, which stands inside their column.

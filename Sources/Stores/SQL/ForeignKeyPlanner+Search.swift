@@ -150,7 +150,7 @@ extension ForeignKeyPlanner {
 
         /// Around the comparison: only a column that stands by itself compares by its collation.
         private func sparing(_ condition: String) -> String {
-            names.reduce(condition) { table.sparing($1, $0) }
+            names.reduce(condition) { Dialect.sparing($1, $0, in: table) }
         }
     }
 

@@ -46,6 +46,20 @@ protocol SQLDialect: InsideDialect {
 
     static func quoted(_ identifier: String) -> String
 
+    /// The condition, in a plan that spares long values false for a value of the column that is too
+    /// long to fit it.
+    static func sparing(_ column: String, _ condition: String, in table: TableShape) -> String
+
+    /// The same for a condition about what stands inside the column's values: false for a long one
+    /// that does not hold the value.
+    static func sparing(
+        _ column: String,
+        _ inside: InsideValue,
+        _ value: String,
+        _ condition: String,
+        in table: TableShape
+    ) -> String
+
     /// True for a row that is newer than the time of parameter 2, or has no readable time.
     static func isNewer(_ creation: CreationColumn, in table: TableShape) -> String
 
@@ -113,6 +127,18 @@ protocol SQLDialect: InsideDialect {
 }
 
 extension SQLDialect {
+    static func sparing(_ column: String, _ condition: String, in table: TableShape) -> String {
+        condition
+    }
+
+    static func sparing(
+        _ column: String,
+        _ inside: InsideValue,
+        _ value: String,
+        _ condition: String,
+        in table: TableShape
+    ) -> String { condition }
+
     static func joined(_ texts: [String]) -> String { texts.joined(separator: " || ") }
 
     /// As standard SQL does; names without NUL, which the reader of the configuration refuses.
@@ -165,7 +191,7 @@ extension SQLDialect {
             }
         }
         let name = self.column(column, of: table.reference)
-        return table.sparing(column, "\(name) IN (\(literals.joined(separator: ", ")))")
+        return sparing(column, "\(name) IN (\(literals.joined(separator: ", ")))", in: table)
     }
 
     /// Counts rows up to a limit.

@@ -21,7 +21,7 @@ extension SQLiteDialect {
         computed: inout [ColumnMask]
     ) -> (value: String, test: String) {
         let (value, test) = replacement(mask, in: table)
-        return (value: value, test: table.sparing(mask.column, test))
+        return (value: value, test: sparing(mask.column, test, in: table))
     }
 
     private static func replacement(

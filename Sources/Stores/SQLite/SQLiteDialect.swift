@@ -106,13 +106,15 @@ enum SQLiteDialect: SQLDialect {
         let tests = filter.conditions.map { condition in
             let column = column(condition.column, of: table.reference)
             let values = condition.values.map { literal($0) }.joined(separator: ", ")
-            return "ifnull(\(column) IN (\(values)) OR CAST(\(column) AS TEXT) IN (\(values)), 0)"
+            let test =
+                "ifnull(\(column) IN (\(values)) OR CAST(\(column) AS TEXT) IN (\(values)), 0)"
+            return sparing(condition.column, test, in: table)
         }
         return "(" + tests.joined(separator: " AND ") + ")"
     }
 
     static func match(_ rule: TableRule, _ table: TableShape, id: String) -> String {
-        table.sparing(rule.column, equals(rule, table, id))
+        sparing(rule.column, equals(rule, table, id), in: table)
     }
 
     private static func equals(_ rule: TableRule, _ table: TableShape, _ id: String) -> String {
@@ -154,7 +156,7 @@ enum SQLiteDialect: SQLDialect {
                     + " AND CAST(CAST(\(column) AS INTEGER) AS TEXT) = \(user))"
             case .uuid: "0"
             }
-        return table.sparing(rule.column, found)
+        return sparing(rule.column, found, in: table)
     }
 
     /// The SQL function that reads a value as an id.
@@ -187,7 +189,7 @@ enum SQLiteDialect: SQLDialect {
         case .integer, .blob, .uuid: break
         }
         guard !terms.isEmpty else { return nil }
-        return table.sparing(rule.column, terms.joined(separator: " OR "))
+        return sparing(rule.column, terms.joined(separator: " OR "), in: table)
     }
 
     /// Also an id that no column of this type should hold: `abc` in an INTEGER column.
@@ -203,7 +205,7 @@ enum SQLiteDialect: SQLDialect {
                     + " OR (\(column) < x'' AND \(text))"
             case .text, .uuid, .mixed: nil
             }
-        return found.map { table.sparing(rule.column, $0) }
+        return found.map { sparing(rule.column, $0, in: table) }
     }
 
     static func idText(_ column: String, _ type: IDType) -> String { "\(column) COLLATE BINARY" }
@@ -213,7 +215,7 @@ enum SQLiteDialect: SQLDialect {
     static func pages(_ rule: TableRule, _ table: TableShape) -> (first: String, next: String) {
         let column = column(rule.column, of: table.reference)
         let typed = isTyped(rule, column)
-        let value = table.sparing(rule.column, column, else: "NULL")
+        let value = sparing(rule.column, column, in: table, else: "NULL")
         let place = table.hasRowID ? table.rowKeys[0] : "\(column) COLLATE BINARY"
         let select =
             table.hasRowID

@@ -25,6 +25,13 @@ enum SQLiteLimits {
     /// have to take the statement back (pager.c, subjournalPage, with `temp_store = MEMORY`).
     static let chunkBytes = 4 << 20
 
+    /// Longest value that a plan which spares long values looks into without a search before.
+    ///
+    /// What SQLite makes of one to read it must fit its bounds: separators around a list, a number
+    /// twice, and of JSON up to 18 bytes for each of its own, of the last four values
+    /// (`JSON_CACHE_SZ`).
+    static let insideBytes = 1 << 20
+
     /// Columns whose bytes are counted: a sum of as many terms is an expression that SQLite takes.
     static let sizedColumns = 500
 

@@ -32,6 +32,7 @@ struct SQLitePurgeTransaction {
     /// - Throws: ``SQLError`` for what concerns the whole database; nothing is committed then.
     func run(_ progress: SQLitePurgeProgress) throws(SQLError) -> SQLitePurgeProgress {
         defer { for table in tables { table.forget() } }
+        if let answered = try refused(progress) { return answered }
         return try reader.bounded(by: SQLiteLimits.statementDeadline) {
             () throws(SQLError) -> SQLitePurgeProgress in
             try reader.execute("BEGIN IMMEDIATE")
@@ -44,6 +45,37 @@ struct SQLitePurgeTransaction {
                 rollBack()
                 guard error.concernsOneOrder, progress.isolation != .sparing else { throw error }
                 return progress.isolated(progress.isolation.next)
+            }
+        }
+    }
+
+    /// Answers an order whose rows cannot be read before the application has to wait for that: a
+    /// plan that spares long values uses no index.
+    private func refused(_ progress: SQLitePurgeProgress) throws(SQLError) -> SQLitePurgeProgress? {
+        var after = progress
+        after.skipAnswered()
+        guard after.isolation == .sparing, after.resume == nil, after.next < orders.count,
+            !orders[after.next].isOutdated, !orders[after.next].isStopped
+        else { return nil }
+        do throws(SQLError) {
+            let order = orders[after.next]
+            try reader.reading(plan) { () throws(SQLError) -> Void in try count(order) }
+            return nil
+        } catch {
+            guard error.concernsOneOrder else { throw error }
+            _ = fail(&after, after.next, error)
+            return after.isolated(.single)
+        }
+    }
+
+    private func count(_ order: PurgeOrder) throws(SQLError) {
+        for table in tables where !table.plan.isReleased {
+            guard let key = table.plan.root.key(for: order.user) else { continue }
+            do throws(SQLError) {
+                try table.bind(.of(key, time: order.cutoff))
+                _ = try table.count.integers()
+            } catch {
+                throw error.sized(at: table.plan.table)
             }
         }
     }

@@ -43,7 +43,8 @@ extension SQLiteStore {
             try await letGoOfMoved()
             let (inside, plan) = try await examine()
             // Values stored since the plan was made may forbid it now.
-            (self.plan, heldPlan) = (plan, nil)
+            plans = [:]
+            plans[PlanKind()] = plan
             if withOutages, plan != nil { await noteOrphans() }
             found.add(inside)
             if configuration.vacuum == .incremental {

@@ -13,6 +13,12 @@ package actor SQLiteStore: FileHolding, UserListing, RowHolding, CoverageSearchi
 {
     typealias Plan = SQLPlan<SQLiteDialect>
 
+    /// What plans for one schema differ by.
+    struct PlanKind: Hashable {
+        var holds: [RowFilter] = []
+        var sparesLongValues = false
+    }
+
     package nonisolated let name: StoreName
     let configuration: SQLiteStorePlan
     let nonCanonical: NonCanonicalID
@@ -23,9 +29,7 @@ package actor SQLiteStore: FileHolding, UserListing, RowHolding, CoverageSearchi
 
     private var queue: DatabaseQueue?
     private var reached = ReachedRules()
-    var plan: Plan?
-    /// The last plan under holds, or that spares long values.
-    var heldPlan: (holds: [RowFilter], sparesLongValues: Bool, plan: Plan)?
+    var plans: [PlanKind: Plan] = [:]
     /// How long the write lock was held since the last gap, and when it was let go.
     private var held = Duration.zero
     private var releasedAt = Duration.zero
@@ -103,7 +107,7 @@ package actor SQLiteStore: FileHolding, UserListing, RowHolding, CoverageSearchi
 
     /// Closes the connection; the next call opens it again.
     package func closeIdleFiles() {
-        (plan, heldPlan) = (nil, nil)
+        plans = [:]
         queue = nil
     }
 
@@ -142,15 +146,14 @@ package actor SQLiteStore: FileHolding, UserListing, RowHolding, CoverageSearchi
         _ holds: [RowFilter] = [],
         sparingLongValues isSparing: Bool = false
     ) async throws -> Plan {
-        let isUsual = holds.isEmpty && !isSparing
-        if isUsual, let plan { return plan }
-        if let heldPlan, heldPlan.holds == holds, heldPlan.sparesLongValues == isSparing {
-            return heldPlan.plan
-        }
+        let kind = PlanKind(holds: holds, sparesLongValues: isSparing)
+        if let plan = plans[kind] { return plan }
         guard let made = try await examine(holds, sparingLongValues: isSparing).plan else {
             throw SQLError(.planRefused, store: name)
         }
-        if isUsual { plan = made } else { heldPlan = (holds, isSparing, made) }
+        // Those without holds, and those under the present ones.
+        plans = plans.filter { $0.key.holds.isEmpty || $0.key.holds == holds }
+        plans[kind] = made
         return made
     }
 
@@ -199,7 +202,7 @@ package actor SQLiteStore: FileHolding, UserListing, RowHolding, CoverageSearchi
     }
 
     func forget(after error: SQLError) {
-        if error.rest != .planAndConnection { (plan, heldPlan) = (nil, nil) }
+        if error.rest != .planAndConnection { plans = [:] }
         if error.rest == .nothing { queue = nil }
     }
 

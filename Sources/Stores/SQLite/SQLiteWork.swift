@@ -94,7 +94,7 @@ extension SQLiteDialect {
         .prefix(SQLiteLimits.sizedColumns).map { column in
             // SQLite reads no bytes for the length of bytes (OPFLAG_LENGTHARG).
             let value = self.column(column.name, of: table.reference)
-            return table.byteCount(of: column.name)
+            return byteCount(of: column.name, in: table)
                 ?? "CASE typeof(\(value)) WHEN 'text' THEN length(CAST(\(value) AS BLOB))"
                 + " ELSE coalesce(length(\(value)), 0) END"
         }
