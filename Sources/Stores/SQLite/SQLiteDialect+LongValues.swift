@@ -34,7 +34,8 @@ extension SQLiteDialect {
         let (form, wanted) =
             switch inside {
             case .json: (1, value)
-            case .text(let before, let after): (0, joined([literal(before), value, literal(after)]))
+            case .text(let before, let after):
+                (0, joined([literal(before), value, literal(after)]))
             case .list, .array: (0, value)
             }
         let isBlob = "typeof(\(self.column(column, of: table.reference))) = 'blob'"
