@@ -86,7 +86,8 @@ int json_unescape(const unsigned char *bytes, int *rest, int is_last, unsigned c
             if (!is_last && count - index < JSON_ESCAPE_BYTES) break;
             length = read_escape(bytes + index, count - index, &code);
         }
-        if (length == 0) {
+        // Half a character is none.
+        if (length == 0 || (code >> 11) == 0x1b) {
             text[size++] = bytes[index++];
         } else {
             size += json_utf8(code, text + size);

@@ -1,5 +1,5 @@
-// What is asked of stored values that are too long to be read: SQLite before 3.43 has to read a
-// text to count its bytes, while a handle for incremental access only finds the row.
+// What SQL asks of texts. SQLite before 3.43 has to read one to count its bytes, while a handle for
+// incremental access only finds the row: it serves where a value is too long to be read.
 #define _GNU_SOURCE
 #include "CSQLiteGuard.h"
 #include "JSONReader.h"
@@ -200,7 +200,22 @@ static void value_holds(sqlite3_context *context, int count, sqlite3_value **val
     sqlite3_result_int(context, is_found);
 }
 
-int csqliteguard_add_long_values(sqlite3 *db, const char *bytes, const char *holds) {
+static void text_unescaped(sqlite3_context *context, int count, sqlite3_value **values) {
+    (void)count;
+    if (sqlite3_value_type(values[0]) != SQLITE_TEXT) return;
+    const unsigned char *bytes = sqlite3_value_text(values[0]);
+    int size = sqlite3_value_bytes(values[0]);
+    unsigned char *text = bytes == NULL ? NULL : sqlite3_malloc(size + 1);
+    if (text == NULL) {
+        sqlite3_result_error_nomem(context);
+        return;
+    }
+    const int left = json_unescape(bytes, &size, 1, text);
+    sqlite3_result_text(context, (char *)text, left, sqlite3_free);
+}
+
+int csqliteguard_add_functions(
+    sqlite3 *db, const char *bytes, const char *holds, const char *unescaped) {
     // SQLite calls the one for the encoding of the database
     // (sqlite.org/c3ref/create_function.html).
     static const int encodings[] = {SQLITE_UTF8, SQLITE_UTF16LE, SQLITE_UTF16BE};
@@ -211,5 +226,7 @@ int csqliteguard_add_long_values(sqlite3 *db, const char *bytes, const char *hol
         code = sqlite3_create_function_v2(
             db, holds, 5, encoding, (void *)&encodings[index], value_holds, NULL, NULL, NULL);
     }
-    return code;
+    if (code != SQLITE_OK) return code;
+    return sqlite3_create_function_v2(
+        db, unescaped, 1, flags | SQLITE_DETERMINISTIC, NULL, text_unescaped, NULL, NULL, NULL);
 }

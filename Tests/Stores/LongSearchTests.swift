@@ -75,6 +75,21 @@ import Testing
         }
     }
 
+    @Test(
+        "a text that is no JSON is read without its escapes",
+        arguments: [
+            (#"a\"\\\/\b\f\n\r\tz"#, "a\"\\/\u{8}\u{c}\n\r\tz"),
+            (#"\u0061\uD83D\ude00"#, "a😀"),
+            (#"\ud83d\u0061"#, #"\ud83da"#), (#"\x\u12"#, #"\x\u12"#), ("", ""), ("\\", "\\"),
+        ]
+    )
+    func unescaped(text: String, plain: String) throws {
+        let found = try Self.queue("UTF-8", "NULL").writeWithoutTransaction { db -> String? in
+            try String.fetchOne(db, sql: "SELECT unescaped(?)", arguments: [text])
+        }
+        #expect(found == plain)
+    }
+
     @Test("it ends at the deadline")
     func deadline() throws {
         let search = Search(value: "1", text: "a", isFound: false)
@@ -107,7 +122,12 @@ import Testing
                     INSERT INTO p VALUES (1, \(value));
                     """
             )
-            let code = unsafe csqliteguard_add_long_values(db.sqliteConnection, "bytes", "holds")
+            let code = unsafe csqliteguard_add_functions(
+                db.sqliteConnection,
+                "bytes",
+                "holds",
+                "unescaped"
+            )
             #expect(code == SQLITE_OK)
         }
         return queue

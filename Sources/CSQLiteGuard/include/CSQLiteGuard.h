@@ -140,7 +140,8 @@ void csqliteguard_deadline_end(sqlite3 *db);
 // 1 when the milliseconds of this thread have passed.
 int csqliteguard_is_past_deadline(void);
 
-// Adds two functions that read no value as a whole, and end with SQLITE_INTERRUPT at the deadline:
+// Adds functions, of which the first two read no value as a whole, and end with SQLITE_INTERRUPT at
+// the deadline:
 // - `bytes`(table, column, rowid): the bytes of a text or blob of the main database; 0 where SQLite
 //   finds no such value in the row.
 // - `holds`(table, column, rowid, text, form): 0 only where the value does not hold the text in any
@@ -148,9 +149,12 @@ int csqliteguard_is_past_deadline(void);
 //   What is no JSON, and any other value, may have it anywhere, with or without blanks. Bit 2 is
 //   for a blob. It is 1 for a text of more than 4096 bytes, too, and where SQLite finds no such
 //   value in the row.
+// - `unescaped`(text): the text with each character in the place of its escape in JSON (RFC 8259,
+//   7). What is no escape stays. NULL for what is no text.
 // The table has no generated columns. Only statements of the connection may call them. Returns a
 // SQLite result code.
-int csqliteguard_add_long_values(sqlite3 *db, const char *bytes, const char *holds);
+int csqliteguard_add_functions(
+    sqlite3 *db, const char *bytes, const char *holds, const char *unescaped);
 
 // 1 when the file at the database's path is no longer the open one (SQLITE_FCNTL_HAS_MOVED), 0 when
 // it still is, negative when that cannot be told.

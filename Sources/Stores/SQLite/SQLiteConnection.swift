@@ -54,10 +54,11 @@ enum SQLiteConnection {
             SQLITE_LIMIT_LENGTH,
             Int32(SQLLimits.valueBytes)
         )
-        code = unsafe csqliteguard_add_long_values(
+        code = unsafe csqliteguard_add_functions(
             db.sqliteConnection,
             SQLiteDialect.Function.bytes,
-            SQLiteDialect.Function.holds
+            SQLiteDialect.Function.holds,
+            SQLiteDialect.Function.unescaped
         )
         guard code == SQLITE_OK else { throw SQLError(resultCode: code, store: name) }
         // Before anything reads the schema.
@@ -125,10 +126,6 @@ enum SQLiteConnection {
                 to: connection,
                 mention
             ),
-            SQLiteFunction.add(SQLiteDialect.Function.unescaped, argumentCount: 1, to: connection) {
-                guard case .text(let bytes)? = $0[0] else { return nil }
-                return .text(JSONEscapes.removed(from: bytes))
-            },
         ]
         return codes.first { $0 != SQLITE_OK } ?? SQLITE_OK
     }
