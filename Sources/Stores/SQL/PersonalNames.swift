@@ -30,10 +30,13 @@ enum PersonalNames {
     /// Names of a person, or of anything.
     static let fullNames: Set<String> = ["name", "fullname", "displayname"]
 
-    /// Names of a person, also where nothing else in the row is personal.
-    private static let alone: Set<String> = [
-        "fullname", "address", "authorname", "contactname", "customername", "guestname",
-        "recipientname", "sendername", "visitorname",
+    /// Roles of persons: a name behind one is of a person, in a table of things, too.
+    private static let roles = [
+        "accountholder", "applicant", "attendee", "author", "buyer", "cardholder", "commenter",
+        "consignee", "contact", "creator", "customer", "donor", "employee", "guest", "invitee",
+        "member", "owner", "participant", "passenger", "patient", "payee", "payer", "person",
+        "receiver", "recipient", "reviewer", "sender", "signer", "student", "subscriber", "teacher",
+        "uploader", "visitor",
     ]
 
     /// What has a full name or an address, and is no person.
@@ -73,27 +76,32 @@ enum PersonalNames {
         userIDs.contains(name) || name.hasSuffix("owner")
     }
 
-    /// Which of a table's columns are named like personal data: a name beside other data of a
-    /// person is that of the person.
-    static func personal(of columns: [String]) -> [String] {
-        let isOfPerson = columns.map(canonical).contains { name in
-            names(email: name) || isPersonal(name) && !machines.contains(name)
-        }
-        return columns.filter {
-            isPersonal(canonical($0)) || isOfPerson && fullNames.contains(canonical($0))
-        }
-    }
-
-    /// The same of a table: names of a person need nothing beside them, unless it is one of things.
+    /// Which of a table's columns are named like personal data.
+    ///
+    /// A `name` needs other data of a person beside it, and a `full_name` or `address` a table that
+    /// is not one of things. A name behind the role of a person needs neither.
     static func personal(of table: TableShape) -> [String] {
-        let named = Set(personal(of: table.columns.map(\.name)))
+        let columns = table.columns.map { (column: $0, name: canonical($0.name)) }
+        let isOfPerson = columns.contains {
+            names(email: $0.name) || isPersonal($0.name) && !machines.contains($0.name)
+        }
         let word = words(table.name).last ?? ""
         let isOfThings = TableNames.singulars(word).contains { things.contains($0) }
-        return table.columns.filter { column in
-            named.contains(column.name)
-                || !isOfThings && column.holdsText && alone.contains(canonical(column.name))
+        return columns.filter { column, name in
+            let isAlone = !isOfThings && ["fullname", "address"].contains(name)
+            return isPersonal(name) || isOfPerson && fullNames.contains(name)
+                || column.holdsText && (isAlone || isNameInRole(name))
         }
-        .map(\.name)
+        .map { $0.column.name }
+    }
+
+    /// Whether a ``canonical(_:)`` name of a column is one of a person in a role, such as
+    /// `recipient_name` or `customer_first_name`.
+    private static func isNameInRole(_ name: String) -> Bool {
+        guard name.hasSuffix("name") else { return false }
+        let owner = name.dropLast("name".count)
+        let part = ["first", "last", "full", "display"].first { owner.hasSuffix($0) } ?? ""
+        return roles.contains { owner.dropLast(part.count).hasSuffix($0) }
     }
 
     /// Whether a ``canonical(_:)`` name of a column is one of personal data.

@@ -161,7 +161,7 @@ extension RuleSuggester {
         in shape: TableShape,
         isOwned: Bool
     ) -> String? {
-        let personal = PersonalNames.personal(of: shape.columns.map(\.name)).filter {
+        let personal = PersonalNames.personal(of: shape).filter {
             $0 != reference.column
         }
         guard personal.isEmpty else {

@@ -12,7 +12,7 @@ extension RuleSuggester {
                 parent.problem == nil, rules[parent.name] == nil, parent.name != user.table
             else { continue }
             let isProfile = PersonalNames.isTableOfUsers(parent.name)
-            let personal = PersonalNames.personal(of: parent.columns.map(\.name))
+            let personal = PersonalNames.personal(of: parent)
             guard !personal.isEmpty || isProfile || isAddress(parent.name) else { continue }
             let via = ParentColumn(table: table, column: key.childColumns[0])
             add(
