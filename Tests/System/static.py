@@ -93,32 +93,41 @@ def check_purge(checks, source):
     """What a purge of the package keeps: all, once there is a key, a state or a proof of a service that ran."""
     with open(os.path.join(source, "debian/expunged.postrm")) as file:
         script = file.read()
+    state, logs = "lib/expunged", "log/expunged"
     cases = {
-        "a service that never ran": ("lib/expunged/spool/queue.db",),
-        "a state in a file": ("lib/expunged/state.db",),
-        "a state behind a link": ("lib/expunged/state.db",),
+        "a service that never ran": (f"{state}/spool/queue.db",),
+        "a state in a file": (f"{state}/state.db",),
         # A state in a server has only keys and checkpoints here.
-        "the key of hashes": ("lib/expunged/spool/queue.db", "lib/expunged/hash.key"),
-        "the key of the ledger": ("lib/expunged/ledger.key",),
-        "a state that was moved": ("lib/expunged/state.db.moved",),
-        "a state that a restore replaced": ("lib/expunged/replaced-1/state.db",),
-        "checkpoints": ("log/expunged/checkpoints",),
-        "the count of commits": ("log/expunged/commits",),
+        "the key of hashes": (f"{state}/spool/queue.db", f"{state}/hash.key"),
+        "the key of the ledger": (f"{state}/ledger.key",),
+        "a state that was moved": (f"{state}/state.db.moved",),
+        "a state that a restore replaced": (f"{state}/replaced-1/state.db",),
+        "checkpoints": (f"{logs}/checkpoints",),
+        "the count of commits": (f"{logs}/commits",),
+        "a state behind a link": (f"{state}/state.db",),
+        "a link to a disk that is not mounted": (state,),
+        "checkpoints behind a link": (f"{logs}/checkpoints",),
+        "a link for checkpoints to a disk that is not mounted": (logs,),
     }
     for number, (name, paths) in enumerate(cases.items()):
         with tempfile.TemporaryDirectory() as root:
+            linked = (logs if "checkpoints" in name else state) if "link" in name else None
             os.makedirs(f"{root}/var/lib")
-            if name == "a state behind a link":
-                os.makedirs(f"{root}/large")
-                os.symlink(f"{root}/large", f"{root}/var/lib/expunged")
+            os.makedirs(f"{root}/var/log")
+            if linked:
+                os.symlink(f"{root}/large", f"{root}/var/{linked}")
             for path in paths:
-                os.makedirs(os.path.dirname(f"{root}/var/{path}"), exist_ok=True)
-                open(f"{root}/var/{path}", "w").close()
+                if path != linked:
+                    os.makedirs(os.path.dirname(os.path.realpath(f"{root}/var/{path}")), exist_ok=True)
+                    open(f"{root}/var/{path}", "w").close()
             here = re.sub(r"(?<![\w.-])/(?=(?:etc|run|var)/)", f"{root}/", script)
             done = subprocess.run(["sh", "-c", here, "postrm", "purge"], capture_output=True, text=True)
-            left = [path for path in paths if os.path.exists(f"{root}/var/{path}")]
+            left = [path for path in paths if os.path.lexists(f"{root}/var/{path}")]
             checks.equal(f"a purge with {name}", (done.returncode, done.stderr, left, "rm -r " in done.stdout),
                          (0, "", list(paths) if number else [], number > 0))
+            if linked:
+                checks.check("     names where the link leads", f"rm -r {os.path.realpath(root)}/large\n" in done.stdout,
+                             done.stdout)
 
 
 def check_files(checks, source):
