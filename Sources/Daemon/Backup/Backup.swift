@@ -60,17 +60,13 @@ struct Backup {
     }
 
     /// The copy and the archive of it are there at once.
-    private func requireSpace(in directory: String) throws(DaemonError) {
-        let state = "\(stateDirectory)/\(BackupState.stateName)"
-        var (needed, status) = (UInt64(0), stat())
-        for file in [state, state + "-wal"] where unsafe stat(file, &status) == 0 {
-            needed += 2 * UInt64(status.st_size)
-        }
+    private func requireSpace(in directory: String) throws {
+        let needed = 2 * (try StateCopy.byteCount(of: "\(stateDirectory)/\(BackupState.stateName)"))
         guard let free = space(directory)?.freeBytes, free < needed else { return }
         throw DaemonError(
             .state,
             "cannot back up to '\(directory)' (no_space): \(free >> 20) MiB are free, and the copy"
-                + " needs up to \(needed >> 20) MiB",
+                + " and the archive of it need \(needed >> 20) MiB",
             "hint: free space there, or name a file on another disk"
         )
     }

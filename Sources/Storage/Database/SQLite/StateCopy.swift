@@ -38,6 +38,16 @@ package struct StateCopy: Sendable {
         }
     }
 
+    /// The bytes that a copy needs: those of all pages, with the ones in the WAL.
+    ///
+    /// - Throws: ``StorageError``.
+    package static func byteCount(of path: String) throws(StorageError) -> UInt64 {
+        try read(path) { database in
+            let sql = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+            return UInt64(try database.int(sql))
+        }
+    }
+
     /// Checks a copy that no service uses: its pages, its schema and its ledger.
     ///
     /// - Throws: ``StorageError``: `corrupt`, `otherSchema`, `unopenable` for another file.
