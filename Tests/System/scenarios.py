@@ -486,7 +486,7 @@ class Scenarios:
         self.machine.write(drop_in, "[Service]\nEnvironment=KEEP=2\n")
         self.machine.systemctl("daemon-reload")
         self.machine.run("install", "-d", "-o", "expunged", "-g", "expunged", "-m", "0700", folder)
-        old = [f"{folder}/expunged-{year}-01-01T000000Z.tar" for year in (2020, 2021)]
+        old = [f"{folder}/expunged-{number:06}-2020-01-01T000000Z.tar" for number in (1, 2)]
         self.machine.run("touch", *old, user="expunged")
         done = self.machine.systemctl("start", "expunged-backup.service", check=False)
         self.checks.equal("the timer's unit backs up", done.returncode, 0)

@@ -118,16 +118,17 @@ def check_purge(checks, source):
                 os.symlink(f"{root}/large", f"{root}/var/{linked}")
             for path in paths:
                 if path != linked:
-                    os.makedirs(os.path.dirname(os.path.realpath(f"{root}/var/{path}")), exist_ok=True)
-                    open(f"{root}/var/{path}", "w").close()
+                    place = os.path.realpath(f"{root}/var/{path}")
+                    os.makedirs(os.path.dirname(place), exist_ok=True)
+                    open(place, "w").close()
             here = re.sub(r"(?<![\w.-])/(?=(?:etc|run|var)/)", f"{root}/", script)
             done = subprocess.run(["sh", "-c", here, "postrm", "purge"], capture_output=True, text=True)
             left = [path for path in paths if os.path.lexists(f"{root}/var/{path}")]
             checks.equal(f"a purge with {name}", (done.returncode, done.stderr, left, "rm -r " in done.stdout),
                          (0, "", list(paths) if number else [], number > 0))
             if linked:
-                checks.check("     names where the link leads", f"rm -r {os.path.realpath(root)}/large\n" in done.stdout,
-                             done.stdout)
+                checks.check("     names where the link leads",
+                             f"rm -r {os.path.realpath(root)}/large\n" in done.stdout, done.stdout)
 
 
 def check_files(checks, source):

@@ -6,7 +6,6 @@ import io
 import json
 import os
 import re
-import shlex
 import signal
 import sqlite3
 import subprocess
@@ -21,6 +20,7 @@ from scenario import scenario
 from stage import BINARIES, GONE, HANG_S, ROOT, Stage
 
 UNIT = os.path.join(ROOT, "systemd/expunged-backup.service")
+SCRIPT = os.path.join(ROOT, "systemd/expunged-backup")
 VERIFIER = os.path.join(ROOT, "docs/verify-ledger.py")
 MEMBERS = ["manifest.json", "state.db", "hash.key", "ledger.key"]
 BACKUPS, KILLS, WRITERS = 12, 25, 4
@@ -144,47 +144,50 @@ def taken(checks, stage, copy):
 
 
 def scheduled(checks, stage):
-    """The commands of the timer's unit: one more backup, and the oldest beyond KEEP go."""
+    """The script of the timer's unit: one more backup, and the oldest beyond KEEP go."""
     with open(UNIT) as file:
-        commands = re.findall(r"^ExecStart=/bin/sh -ec '(.*)'$", file.read(), re.M)
+        commands = re.findall(r"^Exec\w+=(.*)$", file.read(), re.M)
+    checks.equal("the timer's unit runs the script", commands,
+                 ["/usr/lib/expunged/backup /usr/sbin/expunged /var/lib/expunged"])
     place = stage.path("scheduled")
     os.makedirs(place)
 
     def night(keep):
-        """The first status but 0, and all that was printed."""
-        texts = ""
-        for command in commands:
-            for text, here in (("%%", "%"), ("/usr/sbin/expunged", shlex.quote(f"{BINARIES}/expunged")),
-                               ("/var/lib/expunged", shlex.quote(stage.path("state")))):
-                command = command.replace(text, here)
-            done = subprocess.run(["/bin/sh", "-ec", command], capture_output=True, text=True,
-                                  env={**os.environ, "STATE_DIRECTORY": place, "KEEP": keep})
-            texts += done.stderr
-            if done.returncode != 0:
-                return done.returncode, texts
-        return 0, texts
+        done = subprocess.run(
+            [SCRIPT, f"{BINARIES}/expunged", stage.path("state")], capture_output=True, text=True,
+            env={**os.environ, "STATE_DIRECTORY": place, "KEEP": keep})
+        return done.returncode, done.stderr
 
-    def arrange(*years):
+    def arrange(*numbers):
         for name in os.listdir(place):
             os.remove(os.path.join(place, name))
-        made = [f"expunged-{year}-01-01T000000Z.tar" for year in years] + ["expunged-of-mine.tar"]
-        for name in made:
+        # As if the clock had been far ahead.
+        made = [f"expunged-{number:06}-2999-01-01T000000Z.tar" for number in numbers]
+        for name in made + ["expunged-of-mine.tar"]:
             open(os.path.join(place, name), "w").close()
         return made
 
-    old = arrange(2020, 2021)
+    def backups():
+        return sorted(set(os.listdir(place)) - {"expunged-of-mine.tar"})
+
+    old = arrange(7, 8)
     for keep in ("", "0", "00", "-1", "2w", "14 ", "10000"):
         status, text = night(keep)
-        checks.check(f"KEEP={keep} is refused", status == 78 and f"KEEP={keep} is no number" in text, text)
-    checks.equal("     and nothing was made or removed", sorted(os.listdir(place)), sorted(old))
-    checks.equal("the timer's unit backs up", night("2"), (0, ""))
-    left = sorted(set(os.listdir(place)) - {old[-1]})
-    checks.check("the new backup, one old one and what has another name are left", len(left) == 2
-                 and left[0] == old[1] and is_whole(os.path.join(place, left[1])), left)
-    old = arrange(2998, 2999)
-    checks.equal("it backs up where the clock went back", night("1"), (0, ""))
-    left = sorted(set(os.listdir(place)) - set(old))
-    checks.check("     and the new backup stays", len(left) == 1 and is_whole(os.path.join(place, left[0])), left)
+        checks.check(f"KEEP={keep} is refused",
+                     status == 78 and f"KEEP={keep} is no number" in text, text)
+    checks.equal("     and nothing was made or removed", backups(), old)
+    for keep, first, left in ((2, 9, old[1:]), (1, 10, []), (3, 11, None)):
+        before = backups()
+        checks.equal(f"the script backs up with KEEP={keep}", night(str(keep)), (0, ""))
+        now = backups()
+        checks.check("     the new backup and the newest old ones are left, whatever their times say",
+                     now[:-1] == (before if left is None else left)
+                     and now[-1].startswith(f"expunged-{first:06}-2")
+                     and is_whole(os.path.join(place, now[-1])), now)
+    checks.check("     and what has another name", "expunged-of-mine.tar" in os.listdir(place))
+    arrange()
+    checks.equal("the script makes the first backup", night("1"), (0, ""))
+    checks.equal("     with the number 1", [name[:16] for name in backups()], ["expunged-000001-"])
 
 
 def sound(checks, stage, number, path, before, key):
