@@ -76,7 +76,7 @@ package enum Proof: String, Sendable, CaseIterable {
     case notification
 }
 
-/// Why a request waits for an event instead of a timer; the `detail` of the state `parked`.
+/// Why a request waits for more than a retry; the `detail` of the state `parked`.
 package enum ParkReason: String, Sendable, CaseIterable {
     case needsReauthentication = "needs_reauthentication"
     case providerPaused = "provider_paused"

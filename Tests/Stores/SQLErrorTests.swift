@@ -89,8 +89,9 @@ struct SQLErrorTests {
             ),
             (
                 SQLError(resultCode: SQLITE_NOMEM, store: Self.name),
-                "(storage): a table or trigger asks for more than a statement may hold in memory"
-                    + " (96 MiB); delete or shorten what is that long, SQLite result 7"
+                "(storage): a statement needs more than a statement may hold in memory (96 MiB), or"
+                    + " the service has none left; shorten long values, or give the service more,"
+                    + " SQLite result 7"
             ),
         ]
         for (error, text) in cases {

@@ -9,7 +9,7 @@ import Lifecycle
 struct MassDeletionGuard: Sendable {
     struct Purge: Sendable {
         var at: WallTime
-        /// One for all rows of the spool, `.some(nil)`; unknown of purges before the start.
+        /// One for all rows of spool and queues, `.some(nil)`; unknown of purges before the start.
         let submitter: UInt32??
     }
 

@@ -25,7 +25,8 @@ extension SettingsTable {
             .defaultsTo(.count(1000)),
             """
             Guard: further deletions wait for an operator (docs/guides/pauses.md). \
-            One uid, or the spool, begins at most three quarters of what the others leave.
+            One uid, or the spool and all queues, begins at most three quarters of what the \
+            others leave, rounded up.
             """
         ),
         (

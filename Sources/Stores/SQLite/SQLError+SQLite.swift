@@ -97,7 +97,8 @@ extension SQLError {
         case SQLITE_CORRUPT: "the database is damaged"
         case SQLITE_FULL: "the disk is full"
         case SQLITE_NOMEM:
-            "a table or trigger asks for \(heapText); delete or shorten what is that long"
+            "a statement needs \(heapText), or the service has none left; shorten long values,"
+                + " or give the service more"
         default: nil
         }
     }

@@ -10,7 +10,7 @@ struct SupportBundle: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Collect settings, status, metrics and journal for a problem report.",
         discussion: """
-            Writes files without secrets and personal data; README.txt says what is left out, and \
+            Writes files without secrets and user ids; README.txt says what is left out, and \
             what is missing. Ends with 5 if the service did not answer, and else with 77 if the \
             journal cannot be read.
             """
