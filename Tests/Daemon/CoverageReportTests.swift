@@ -94,11 +94,9 @@ struct CoverageReportTests {
             example.found,
             StoreFindings(
                 found: [],
-                advice: example.advice,
-                advisedColumns: Dictionary(
-                    uniqueKeysWithValues: example.advice.filter { $0.hasSuffix(Self.rule) }
-                        .map { ($0, "items.o") }
-                ),
+                advice: example.advice.map {
+                    StoreAdvice($0, for: $0.hasSuffix(Self.rule) ? "items.o" : nil)
+                },
                 uncovered: example.blocking
             ),
             reported: example.reported

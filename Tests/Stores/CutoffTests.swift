@@ -79,7 +79,7 @@ import Testing
                 ]
         )
         #expect(
-            await store.inspect(withOutages: true).advice.contains(
+            await store.inspect(withOutages: true).advice.map(\.text).contains(
                 "column 'made' of table 'i' holds days without a time of day: rows of the day of a"
                     + " request count as newer and stay"
             )

@@ -126,7 +126,7 @@ import Testing
             let store = app.store(rule)
             let found = await store.inspect(withOutages: true)
             #expect(found.problems == [])
-            #expect(found.advice.contains { $0.contains("never matches") }, "\(found.advice)")
+            #expect(found.advice.contains { $0.text.contains("never matches") }, "\(found.advice)")
             for user in held {
                 _ = await store.purge([order(user)])
                 let named = EffectFailure.blocked(Obstacle(.spelling, at: "p", name: "u"))

@@ -36,16 +36,17 @@ struct CoverageReport: Equatable {
         let unmapped =
             blocking.filter(isNew)
             + open.map { finding in
-                inspected.advice.first { inspected.advisedColumns[$0] == finding.name }
-                    .map { .open(finding.name, $0) } ?? finding
+                inspected.advice.first { $0.column == finding.name }
+                    .map { .open(finding.name, $0.text) } ?? finding
             }
         sampled = (inspected.uncovered + found).filter { $0.isSample && isNew($0) }
         let known = blocking.filter { !isNew($0) }.map(\.reason)
         advice =
             known
-            + inspected.advice.filter { sentence in
-                !unmapped.contains { $0.name == inspected.advisedColumns[sentence] }
+            + inspected.advice.filter { advice in
+                !unmapped.contains { $0.name == advice.column }
             }
+            .map(\.text)
         self.unmapped = unmapped
     }
 

@@ -191,35 +191,45 @@ package struct StoreProblem: Hashable, Sendable, CustomStringConvertible {
     package var description: String { remedy.map { "\(text); run: \($0)" } ?? text }
 }
 
+/// What an operator should know of a store, and that stops nothing.
+package struct StoreAdvice: Hashable, Sendable {
+    /// One clear sentence.
+    package let text: String
+    /// The column for which it has a rule, such as `items.order_id`.
+    package let column: String?
+
+    package init(_ text: String, for column: String? = nil) {
+        (self.text, self.column) = (text, column)
+    }
+}
+
 /// What one look at a store found, for an operator; without personal data.
 package struct StoreFindings: Hashable, Sendable {
     /// Empty when all is well.
     package let problems: [StoreProblem]
-    /// One clear sentence for each thing that an operator should know, and that stops nothing.
-    package let advice: [String]
-    /// The columns for which sentences of the advice have a rule, such as `items.order_id`.
-    package let advisedColumns: [String: String]
+    package let advice: [StoreAdvice]
     /// Columns without a rule that keep deletions of some users from ever ending, each with the
     /// rule that mends it, and tables that the check may not see.
     package let uncovered: [CoverageFinding]
 
     package init(
         found problems: [StoreProblem],
-        advice: [String] = [],
-        advisedColumns: [String: String] = [:],
+        advice: [StoreAdvice] = [],
         uncovered: [CoverageFinding] = []
     ) {
-        self.advisedColumns = advisedColumns
         // Two rules of one table report the same about it.
         var seen: Set<String> = []
         self.problems = problems.filter { seen.insert($0.description).inserted }
-        self.advice = advice.filter { seen.insert($0).inserted }
+        self.advice = advice.filter { seen.insert($0.text).inserted }
         self.uncovered = uncovered.filter { seen.insert("\($0.name) \($0.reason)").inserted }
     }
 
-    /// Problems of the store, one sentence each.
+    /// Problems of the store and advice, one sentence each.
     package init(problems: [String], advice: [String] = []) {
-        self.init(found: problems.map { StoreProblem($0) }, advice: advice)
+        self.init(
+            found: problems.map { StoreProblem($0) },
+            advice: advice.map { StoreAdvice($0) }
+        )
     }
 }
 

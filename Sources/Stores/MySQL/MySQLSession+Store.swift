@@ -57,14 +57,14 @@ extension MySQLSession: SQLSession {
             found.refuse("binlog_format is STATEMENT; set it to ROW")
         }
         if let flushes = values["innodb_flush_log_at_trx_commit"], flushes != "1" {
-            found.advice.append(
+            found.advise(
                 "innodb_flush_log_at_trx_commit is \(flushes): a crash of the server can bring"
                     + " back erased rows; set it to 1"
             )
         }
         let grants = try MySQLGrants(query("SHOW GRANTS").rows.map { $0[0].text ?? "" })
         if grants.hasAll {
-            found.advice.append(
+            found.advise(
                 "the user has all privileges; one with privileges on its tables is enough"
             )
         }

@@ -60,7 +60,7 @@ extension PostgreSQLSession: SQLSession {
             )
         }
         if values[2] == "t" {
-            found.advice.append(
+            found.advise(
                 "the role is a superuser; a role with privileges on its tables is enough"
             )
         }

@@ -1,3 +1,4 @@
+import Engine
 import Lifecycle
 
 /// Order, cutoffs and dangers of a set of rules, by the foreign keys of the live schema.
@@ -13,10 +14,7 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
     let holds: [RowFilter]
     /// One sentence for each thing that forbids to purge, and the table whose rule is in the way.
     private(set) var problems: [(table: String, text: String)] = []
-    /// One sentence for each thing that an operator should know.
-    private(set) var advice: [String] = []
-    /// The columns for which sentences of ``advice`` have a rule, see ``BlockingKey/name``.
-    private(set) var advisedColumns: [String: String] = [:]
+    private(set) var advice: [StoreAdvice] = []
     /// Keys that may keep deletions from ever ending.
     private(set) var blocking: [BlockingKey] = []
     /// Tables that other stores of the database have rules for.
@@ -213,12 +211,12 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
             "foreign keys lead from '\(table)' in a circle; a user with more rows there than one"
             + " transaction takes may be refused\(remedy)"
         if let mended { return advise(mended.key, of: mended.table, sentence) }
-        advice.append(sentence)
+        advice.append(StoreAdvice(sentence))
     }
 
     private mutating func advise(_ key: ForeignKey, of child: TableShape, _ sentence: String) {
-        advice.append(sentence)
-        advisedColumns[sentence] = "\(child.name).\(key.childColumns.last ?? "")"
+        let column = "\(child.name).\(key.childColumns.last ?? "")"
+        advice.append(StoreAdvice(sentence, for: column))
     }
 
     private mutating func refuse(_ table: String, _ text: String) {
@@ -275,8 +273,10 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
             )
         } else if childRules.isEmpty && key.cascades {
             advice.append(
-                "deleting from '\(origin)' cascades into '\(child.name)', which has no rule; plan"
-                    + " and receipt count its rows"
+                StoreAdvice(
+                    "deleting from '\(origin)' cascades into '\(child.name)', which has no rule;"
+                        + " plan and receipt count its rows"
+                )
             )
         } else if childRules.isEmpty && key.restricts {
             let isShared = child.foreignKeys.count { $0.parent == key.parent } > 1

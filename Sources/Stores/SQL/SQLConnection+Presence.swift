@@ -13,7 +13,7 @@ extension SQLConnection {
         for condition in rule.conditions {
             let fits = condition.sql(in: table, Dialect.self)
             guard try isAbsent(fits, in: table) else { continue }
-            found.advice.append(
+            found.advise(
                 "table '\(table.name)': no row looked at fits what `where` says of"
                     + " '\(condition.column)'; compare it with what the application writes there"
             )
@@ -23,7 +23,7 @@ extension SQLConnection {
             guard place.shape != nil else { continue }
             let search = Dialect.search(path, place, for: .unlike(.remove))
             guard try isAbsent(search.isFound, in: table) else { continue }
-            found.advice.append(
+            found.advise(
                 "column '\(column)' of table '\(table.name)': no row looked at has anything at"
                     + " \(path.text); compare the path with what the application writes there"
             )
@@ -46,14 +46,14 @@ extension SQLConnection {
         let place = "column '\(key.value)' of table '\(table.name)'"
         let isMissing = try countFirst("\(column) IS NULL\(fits)", in: table)
         if isMissing > 0 {
-            found.advice.append(
+            found.advise(
                 "\(place) is NULL in \(isMissing) of the rows looked at: for these users nothing is"
                     + " searched in stores that are keyed by '\(key.name)'"
             )
         }
         let isEmpty = shape.holdsText ? try countFirst("\(column) = ''\(fits)", in: table) : 0
         if isEmpty > 0 {
-            found.advice.append(
+            found.advise(
                 "\(place) is empty in \(isEmpty) of the rows looked at: the deletion of these users"
                     + " stops as unfit_key; write NULL where there is no '\(key.name)'"
             )

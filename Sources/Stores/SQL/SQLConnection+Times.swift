@@ -4,10 +4,7 @@ import Lifecycle
 /// What a look at a database found.
 struct SQLFindings: Sendable {
     var problems: [StoreProblem] = []
-    /// One sentence for each thing that an operator should know.
-    var advice: [String] = []
-    /// See ``StoreFindings/advisedColumns``.
-    var advisedColumns: [String: String] = [:]
+    var advice: [StoreAdvice] = []
     /// Columns without a rule that keep deletions from ever ending.
     var uncovered: [CoverageFinding] = []
     /// Of the rule that is being checked; `nil` for what concerns the whole store.
@@ -22,25 +19,20 @@ struct SQLFindings: Sendable {
     }
 
     var findings: StoreFindings {
-        StoreFindings(
-            found: problems,
-            advice: advice,
-            advisedColumns: advisedColumns,
-            uncovered: uncovered
-        )
+        StoreFindings(found: problems, advice: advice, uncovered: uncovered)
     }
 
     mutating func add(_ other: SQLFindings) {
         problems += other.problems
         advice += other.advice
-        advisedColumns.merge(other.advisedColumns) { first, _ in first }
         uncovered += other.uncovered
     }
 
+    mutating func advise(_ text: String) { advice.append(StoreAdvice(text)) }
+
     /// Advises of a key that may stop deletions.
     mutating func advise(_ key: BlockingKey) {
-        advice.append(key.sentence)
-        advisedColumns[key.sentence] = key.name
+        advice.append(StoreAdvice(key.sentence, for: key.name))
     }
 }
 
@@ -69,12 +61,12 @@ extension SQLConnection {
         }
         if rule.action != .keep {
             if !column.isNotNull, try any("\(name) IS NULL") {
-                found.advice.append(
+                found.advise(
                     "\(place) is NULL in some rows; rows without a time count as old and are purged"
                 )
             }
             if let isDay = Dialect.isDay(creation, in: table), try any(isDay) {
-                found.advice.append(
+                found.advise(
                     "\(place) holds days without a time of day: rows of the day of a request count"
                         + " as newer and stay"
                 )
@@ -99,7 +91,7 @@ extension SQLConnection {
         if counts[0] > 0, counts[2] == 0 {
             found.refuse("\(place) holds no plausible time in \(creation.unit.rawValue)")
         } else if counts[1] < counts[0] {
-            found.advice.append(
+            found.advise(
                 "\(place) holds values that are no plausible time; rows dated in the future"
                     + "\(Dialect.unreadableTimes) are never purged"
             )

@@ -78,7 +78,7 @@ extension SQLPlanMaker {
                 )
             } else if !parent.isIndexed(column.name) {
                 let statement = parent.index(on: column.name, Dialect.self)
-                found.advice.append(
+                found.advise(
                     "\(place): '\(column.name)' has no index, so every purge reads the whole table"
                         + " to find other owners; \(statement) mends that"
                 )
@@ -89,7 +89,7 @@ extension SQLPlanMaker {
                 && key.childColumns.contains { Dialect.isSame($0, rule.column) }
         }
         if isDeclared != true, parent.isUnique(names) {
-            found.advice.append(
+            found.advise(
                 "\(place) has no foreign key: a row that the application adds while the row that it"
                     + " refers to is purged stays, and no check finds it"
             )

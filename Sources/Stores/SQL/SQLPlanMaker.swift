@@ -54,14 +54,13 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
         }
         found.section = nil
         found.advice += planner.advice
-        found.advisedColumns = planner.advisedColumns
         blocking = planner.blocking
         guard found.problems.isEmpty else {
             for key in blocking where !key.isOfOwnRows { found.advise(key) }
             return nil
         }
         if rules.contains(where: { $0.inside != nil }), !listsUsers(order, planner) {
-            found.advice.append(
+            found.advise(
                 "all rules find ids inside values, which cannot be listed: a replay finds no user"
                     + " in a restored backup; write a rule for the table of users, too"
             )
@@ -130,7 +129,7 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
         switch rule.action {
         case .delete:
             if !shape.canLock {
-                found.advice.append(
+                found.advise(
                     "the role may not UPDATE '\(shape.name)': rows that others have locked are"
                         + " waited for, not passed over"
                 )
@@ -184,7 +183,7 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
         if !problems.contains(nil), let problem = problems.last ?? nil {
             found.refuse("\(place) \(problem)")
         }
-        found.advice.append(
+        found.advise(
             "\(place) is searched for ids inside its values, so every purge reads the whole table"
         )
     }
@@ -193,7 +192,7 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
     {
         let others = rule.conditions.filter(\.isEqual).map(\.column) + rule.otherParts.map(\.column)
         guard !shape.isIndexed(column.name, beside: others) else { return }
-        found.advice.append(
+        found.advise(
             "column '\(column.name)' of table '\(shape.name)' has no index, so every purge reads"
                 + " the whole table; \(shape.index(on: column.name, Dialect.self)) mends that"
         )
@@ -231,7 +230,7 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
             )
         }
         if rule.idType == .text, let comparison = column.comparison {
-            found.advice.append("\(place) \(comparison); expunged compares byte for byte")
+            found.advise("\(place) \(comparison); expunged compares byte for byte")
         }
         if needsIndex { adviseIndex(rule, column, shape) }
     }

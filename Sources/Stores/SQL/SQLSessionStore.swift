@@ -385,7 +385,7 @@ actor SQLSessionStore<Session: SQLSession>: UserListing, RowHolding, CoverageSea
         } catch {
             guard error.kind == .timeout else { throw error }
             dropSession()
-            found.advice.append(SQLFindings.searchTooLong)
+            found.advise(SQLFindings.searchTooLong)
         }
         return (found, found.problems.isEmpty ? plan : nil)
     }

@@ -78,7 +78,7 @@ struct SQLiteDiagnosis {
         } catch {
             let error = error.sized(at: table.name)
             guard error.kind == .timeout || error.kind == .oversized else { throw error }
-            found.advice.append(
+            found.advise(
                 error.obstacle?.text
                     ?? "table '\(table.name)' is too large to check its stored values in time"
             )
@@ -136,7 +136,7 @@ struct SQLiteDiagnosis {
             if isWrong {
                 found.refuse(fact)
             } else {
-                found.advice.append("\(fact); a request that may mean such a row stays open")
+                found.advise("\(fact); a request that may mean such a row stays open")
             }
         }
     }

@@ -100,7 +100,7 @@ enum SQLiteDirectory {
         } else if unsafe stat(directory, &status) == 0, status.st_uid != geteuid(),
             status.st_mode & S_ISGID == 0
         {
-            found.advice.append(
+            found.advise(
                 "directory '\(directory)' is not set-group-id: the application may not be able to"
                     + " open -wal and -shm files that expunged makes"
             )

@@ -290,7 +290,7 @@ import Testing
             + " request count as newer and stay"
         let found = await store.inspect(withOutages: true)
         #expect(found.problems == [])
-        #expect(found.advice.contains(days) == (type == "date"))
+        #expect(found.advice.map(\.text).contains(days) == (type == "date"))
         let half = order("x", cutoff: WallTime(unixMilliseconds: 1_748_736_000_500))
         #expect(await store.purge([half]).map(\.text) == ["t delete 1+1"])
         #expect(await store.verify([half]) == [.clean])

@@ -194,7 +194,7 @@ import Testing
             TableRule(table: "k", column: "u", action: .keep, reason: "the law")
         )
         let found = await store.inspect(withOutages: true)
-        let undated = found.advice.filter { $0.contains("is NULL in some rows") }
+        let undated = found.advice.map(\.text).filter { $0.contains("is NULL in some rows") }
         #expect(found.problems == [] && undated.map { $0.contains("'a'") } == [true])
         guard case .items(let items) = await store.plan(erase("x")) else {
             Issue.record("no plan")
@@ -250,7 +250,7 @@ import Testing
         let days =
             "column 'made' of table 't' holds days without a time of day: rows of the day of a"
             + " request count as newer and stay"
-        let isDate = await store.inspect(withOutages: true).advice.contains(days)
+        let isDate = await store.inspect(withOutages: true).advice.map(\.text).contains(days)
         #expect(isDate == (type == "date"))
         let half = order("x", cutoff: WallTime(unixMilliseconds: 1_748_736_000_500))
         #expect(await store.purge([half]).map(\.text) == ["t delete 1+1"])

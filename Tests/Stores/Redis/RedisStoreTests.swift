@@ -121,7 +121,7 @@ struct RedisStoreTests {
         var empty = settings
         empty.database = 14
         #expect(
-            await fixture.store(empty).inspect(withOutages: true).advice
+            await fixture.store(empty).inspect(withOutages: true).advice.map(\.text)
                 == ["database 14 has no keys; see whether it is the application's"]
         )
         #expect(await fixture.store(settings).inspect(withOutages: true).advice == [])

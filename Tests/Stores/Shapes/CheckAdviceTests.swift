@@ -19,7 +19,7 @@ struct CheckAdviceTests {
     ) async throws -> [String] {
         let found = try await kind.open(sql).store([rule]).inspect(withOutages: true)
         #expect(found.problems == [])
-        return found.advice.filter {
+        return found.advice.map(\.text).filter {
             $0.contains("no row looked at") || $0.contains("has no index")
         }
     }
@@ -90,7 +90,7 @@ struct CheckAdviceTests {
         for isShared in [false, true] {
             let key = KeyRule(name: "customer", user: user, value: "crm", isShared: isShared)
             let store = app.store([user], keys: [key], transactionsMax: .max)
-            let advice = await store.inspect(withOutages: true).advice
+            let advice = await store.inspect(withOutages: true).advice.map(\.text)
             let told = advice.filter { $0.contains("rows looked at") }
             let expected = [
                 "column 'crm' of table 'accounts' is NULL in 2 of the rows looked at: for these"
