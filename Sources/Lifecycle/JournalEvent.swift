@@ -24,7 +24,7 @@ package enum JournalEvent: String, Sendable, CaseIterable {
     case requestAccepted, requestRejected, requestCompleted, nothingErased, requestCancelled
     case requestParked, requestReleased, requestQuarantined, requestAbandoned, requestApproved
     case planChanged, revocationVerdict, notRevoked, purgeStarted, rowsRemaining, purgeBlocked
-    case deadlineNear, deadlinePassed, holdPlaced, holdReleased, guardTripped, guardOverridden
+    case deadlineNear, deadlinePassed, guardTripped, guardOverridden
 
     // Providers
     case providerPaused, providerResumed, outageBegan, outageEnded
@@ -143,8 +143,6 @@ extension JournalEvent {
             "store {store} does not erase the user of request {request.id}: {detail}"
         case .deadlineNear: "deadline of request {request.id} is near: {detail}"
         case .deadlinePassed: "deadline of request {request.id} has passed: {detail}"
-        case .holdPlaced: "hold placed[ on request {request.id}][ in store {store}]"
-        case .holdReleased: "hold released[ on request {request.id}][ in store {store}]"
         case .guardTripped: "mass deletion guard tripped, purges wait"
         case .guardOverridden: "mass deletion guard overridden by uid {peer.uid} for {count purge}"
         case .providerPaused: "provider {provider} paused: {error as words}"
@@ -247,8 +245,6 @@ extension JournalEvent {
         case .purgeBlocked: (.error, "c817ef0e047a4a4ca08f22e25dc55753")
         case .deadlineNear: (.warning, "5064b2660df943bda3a3cf56c02c01c9")
         case .deadlinePassed: (.error, "db45632ebe6a448db679cda9b258232d")
-        case .holdPlaced: (.notice, "19f9c7334ff44d189c4591e2e70960a1")
-        case .holdReleased: (.notice, "523c14f4f883433d82dbbb9e153b731c")
         case .guardTripped: (.critical, "7e776aebbe84468991a8cb9310faf336")
         case .guardOverridden: (.warning, "1d97b11f48dd4b80aee292626ee91c3e")
         case .providerPaused: (.error, "e80854a3a39d48bb84f26b164ca25fe4")

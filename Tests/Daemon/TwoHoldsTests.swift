@@ -58,7 +58,8 @@ import Testing
             _ = try await backend.act(.hold(reason: nil), on: id, caller: Self.caller)
             #expect(try await heldBy(backend, id) == [WireRequestHold()])
         } log: { log in
-            #expect(log.contains { $0.hasPrefix("operatorAction") })
+            // One entry for each act.
+            #expect(log.count { $0.contains("peer.uid=1000") || $0.hasPrefix("hold") } == 5)
             #expect(!log.contains { $0.contains("canary") })
         }
     }

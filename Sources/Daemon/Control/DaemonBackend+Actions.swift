@@ -183,9 +183,7 @@ extension DaemonBackend {
     private func report(_ action: RequestAction, on id: RequestID, _ caller: Caller) {
         var facts: Logger.Metadata = ["request.id": "\(id)"]
         switch action {
-        case .cancel, .retry: break
-        case .hold: parts.logger.note(.holdPlaced, facts)
-        case .release: parts.logger.note(.holdReleased, facts)
+        case .cancel, .retry, .hold, .release: break
         case .approve(let plan): facts["detail"] = "\(plan)"
         case .abandon(_, let provider): facts["provider"] = provider.map { "\($0)" }
         }
@@ -238,9 +236,7 @@ extension DaemonBackend {
             _ = try await attempt(verb) {
                 try await parts.engine.operate(id, isHeld ? .hold : .release)
             }
-            parts.logger.note(isHeld ? .holdPlaced : .holdReleased, ["request.id": "\(id)"])
         }
-        if hold.openRequests.isEmpty { parts.logger.note(isHeld ? .holdPlaced : .holdReleased) }
         audit(verb, caller)
         return hold
     }

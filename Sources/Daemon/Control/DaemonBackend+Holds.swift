@@ -60,7 +60,7 @@ extension DaemonBackend {
         )
         try answer(await parts.engine.place(hold))
         try await attempt("hold_store") { try await parts.engine.settleRules() }
-        report(.holdPlaced, "hold_store", hold, caller)
+        audit("hold_store", of: hold, caller)
         // Placed again, it is the one that was there before.
         let known = parts.engine.inspect { $0.holds.first { $0.name == name } }
         return WireHold(known ?? hold)
@@ -74,7 +74,7 @@ extension DaemonBackend {
             return wire(try await setHold(false, userHash, reason: nil, caller))
         }
         try answer(await parts.engine.liftHold(name, by: caller.actorUID))
-        report(.holdReleased, "release_store", hold, caller)
+        audit("release_store", of: hold, caller)
         return WireHold(hold)
     }
 
@@ -109,14 +109,7 @@ extension DaemonBackend {
         }
     }
 
-    private func report(
-        _ event: JournalEvent,
-        _ verb: String,
-        _ hold: StoreHold,
-        _ caller: Caller
-    ) {
-        let facts: Logger.Metadata = ["store": "\(hold.store)", "detail": "\(hold.name)"]
-        parts.logger.note(event, facts)
-        audit(verb, caller, facts)
+    private func audit(_ verb: String, of hold: StoreHold, _ caller: Caller) {
+        audit(verb, caller, ["store": "\(hold.store)", "detail": "\(hold.name)"])
     }
 }

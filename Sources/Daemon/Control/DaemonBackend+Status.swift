@@ -45,7 +45,6 @@ extension DaemonBackend {
         parts.engine.post(.guardOverride(purges: purges, until: until))
         await parts.engine.probe()
         parts.logger.note(.guardOverridden, ["count": "\(purges)", "peer.uid": "\(uid)"])
-        audit("override_guard", caller, ["count": "\(purges)"])
         return guardState(counts)
     }
 
@@ -334,7 +333,8 @@ extension DaemonBackend {
             parts.engine.post(.restraintLifted)
         }
         await parts.engine.probe()
-        audit("accept_rollback", caller)
+        // Of what it accepted, the ledger has written the entry.
+        if isSound { audit("accept_rollback", caller) }
         return try await ledger(caller: caller)
     }
 }
