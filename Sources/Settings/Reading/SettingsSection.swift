@@ -103,18 +103,9 @@ extension SettingsSection {
 }
 
 extension SettingsSection {
-    /// Takes from another text what this section leaves out: values, and groups of sections below.
-    ///
-    /// The text has one section of the same scope and kind, and messages call it `name`.
-    package mutating func fill(
-        from text: String,
-        named name: String,
-        _ table: SettingsTable
-    ) throws(ConfigurationError) {
-        var reader = try ConfigurationLoader.open(Array(text.utf8), file: name, table: table)
-        let found = reader.named(scope)
-        try reader.finish()
-        guard let preset = found.first else { return }
+    /// Takes from a section of the same scope and kind what this one leaves out: values, and groups
+    /// of sections below.
+    package mutating func fill(from preset: SettingsSection) {
         for (key, value) in preset.values where values[key] == nil { values[key] = value }
         let own = Set(children.map(\.groupName))
         for var child in preset.children where !own.contains(child.groupName) {

@@ -22,7 +22,7 @@ extension HTTPKind {
     private static let place = Setting.keys(
         .store,
         (
-            "preset", .choice(HTTPPreset.all.map(\.name)), .optional(example: .text("stripe")),
+            "preset", .choice(HTTPPreset.names), .optional(example: .text("stripe")),
             "Vendor whose steps are known (docs/stores/presets.md)."
         ),
         (

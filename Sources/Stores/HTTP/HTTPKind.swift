@@ -90,15 +90,11 @@ package struct HTTPKind: StoreKind {
 
     /// Takes what the section leaves out from its preset.
     private static func fill(_ section: inout SettingsSection, _ problems: inout SectionProblems) {
-        guard let name = section.text("preset"),
-            let preset = HTTPPreset.all.first(where: { $0.name == name })
-        else { return }
+        guard let name = section.text("preset") else { return }
         do {
-            let table = SettingsTable(
-                StoreConfiguration.settings([HTTPKind.self]),
-                kinds: [.store: [HTTPKind.self]]
-            )
-            try section.fill(from: preset.text, named: "preset \(name)", table)
+            let presets = try HTTPPreset.sections.get()
+            guard let preset = presets.first(where: { $0.text("name") == name }) else { return }
+            section.fill(from: preset)
         } catch {
             // A test reads every preset.
             problems.report(.contradiction, "preset", "\(error)")
@@ -139,18 +135,25 @@ package struct HTTPKind: StoreKind {
     }
 }
 
-/// A vendor whose steps are known: one `[[store]]` of `presets.toml`.
-struct HTTPPreset: Sendable {
-    /// The value of `preset`, and the store's name.
-    let name: String
-    /// The section, with the vendor's pages and the day on which they were read in its comments.
-    let text: String
+/// The vendors whose steps are known: the stores of `presets.toml`.
+enum HTTPPreset {
+    /// In the order of the file; a test compares them.
+    static let names = [
+        "stripe", "intercom", "hubspot", "amplitude", "posthog", "braze", "algolia", "onesignal",
+        "auth0", "okta", "elasticsearch", "meilisearch", "typesense", "mailchimp", "sendgrid",
+        "segment", "zendesk", "revenuecat", "mixpanel", "customer-io",
+    ]
 
-    /// In the order of the documentation.
-    static let all: [HTTPPreset] = String(decoding: PackageResources.presets_toml, as: UTF8.self)
-        .split(separator: "\n[[store]]\n").dropFirst().compactMap { text in
-            text.firstMatch(of: /name = "([^"]+)"/).map { match in
-                HTTPPreset(name: String(match.1), text: "[[store]]\n\(text)\n")
-            }
-        }
+    /// Read as a configuration is, when the first preset is named.
+    static let sections: Result<[SettingsSection], any Error> = Result {
+        let table = SettingsTable(
+            StoreConfiguration.settings([HTTPKind.self]),
+            kinds: [.store: [HTTPKind.self]]
+        )
+        let bytes = PackageResources.presets_toml
+        var reader = try ConfigurationLoader.open(bytes, file: "presets.toml", table: table)
+        let sections = reader.named(.store)
+        try reader.finish()
+        return sections
+    }
 }

@@ -1,6 +1,7 @@
 import Engine
 import FoundationEssentials
 import Lifecycle
+import Settings
 import Testing
 
 @testable import Stores
@@ -92,10 +93,13 @@ struct HTTPPresetTests {
 
     @Test("each has a case here, and cites the vendor")
     func areListed() throws {
-        #expect(HTTPPreset.all.map(\.name) == PresetCase.all.map(\.name))
-        for preset in HTTPPreset.all {
-            let pages = preset.text.firstMatch(of: /\n# Read on [0-9-]{10}:\n# [a-z0-9.]+\//)
-            #expect(pages != nil, "\(preset.name)")
+        #expect(HTTPPreset.names == PresetCase.all.map(\.name))
+        let sections = try HTTPPreset.sections.get()
+        #expect(sections.compactMap { $0.text("name") } == HTTPPreset.names)
+        let file = String(decoding: PackageResources.presets_toml, as: UTF8.self)
+        for preset in file.split(separator: "\n[[store]]\n").dropFirst() {
+            let pages = preset.firstMatch(of: /\n# Read on [0-9-]{10}:\n# [a-z0-9.]+\//)
+            #expect(pages != nil, "\(preset.prefix(20))")
         }
     }
 
@@ -107,7 +111,7 @@ struct HTTPPresetTests {
             encoding: .utf8
         )
         let rows = text.matches(of: /\| `(?<name>[a-z0-9-]+)` \| (?<rest>.*)/).map(\.output)
-        #expect(rows.map { String($0.name) } == HTTPPreset.all.map(\.name))
+        #expect(rows.map { String($0.name) } == HTTPPreset.names)
         for row in rows {
             let preset = try #require(PresetCase.all.first { $0.name == row.name })
             #expect(row.rest.contains("| accepted, ") == preset.isAccepted, "\(preset)")
