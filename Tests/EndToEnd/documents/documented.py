@@ -179,15 +179,17 @@ class Place(Stage):
         self.fill()
 
     def lay_out(self):
-        """The programs, the places of a package, users that the pages name, and sudo, which goes on as root."""
+        """The programs, the places of a package, users that the pages name, and sudo."""
         self.inside("mkdir -p /etc/expunged/credentials /etc/systemd/system /usr/share/doc/expunged /var/lib/expunged"
                     " /var/log/expunged /run/expunged /run/expunged-sandbox /srv/app/uploads /srv/app/data /srv/restored"
                     " /reader /var/backups && for name in expunged app www-data; do id $name >/dev/null 2>&1 ||"
                     " useradd --system --user-group $name; done && { getent group expunged-viewer >/dev/null ||"
                     " groupadd --system expunged-viewer; }")
-        sudo = '#!/bin/sh\n[ "$1" = -u ] && shift 2\nexec "$@"\n'
+        sudo = ('#!/bin/sh\n[ "$1" = -u ] || exec "$@"\nuser=$2 HOME=/\nshift 2\n'
+                'exec setpriv --reuid="$user" --regid="$user" --init-groups "$@"\n')
         place = shlex.quote(f"{self.tree}/usr/local/sbin/sudo")
         self.image.host("sh", "-c", f"cat >{place} && chmod 755 {place}", input=sudo)
+        self.checks.equal("sudo -u goes on as that user", self.inside("sudo -u app id -un").stdout, "app\n")
         for name in ("expunged", "expungectl", "expunged-sandbox"):
             self.image.host("install", "-m", "755", os.path.join(BINARIES, name), f"{self.tree}/usr/bin/{name}")
         for name in ("systemd/expunged-approval.conf", "docs/verify-ledger.py"):
@@ -282,6 +284,10 @@ class Place(Stage):
                         " /var/lib/expunged/checkpoints . && cp checkpoints checkpoints.of-last-week; sqlite3 -readonly"
                         " /var/lib/expunged/state.db \".backup state.db\"; expungectl ledger export > entries;"
                         f" cp /var/lib/expunged/checkpoints . ; expungectl receipt {self.completed} > receipt.json")
+        elif "sudo -u expunged" in command:
+            # The service of the stage is root's; an installed one is this user's.
+            self.inside("chmod o+x /var/lib/expunged && chgrp -R expunged /var/lib/expunged/spool"
+                        " && chmod -R g+rwX /var/lib/expunged/spool")
         elif command.startswith("expunged --check --json"):
             self.inside("cp /etc/expunged/expunged.toml . && cp -r /etc/expunged/credentials .")
         elif "AuthKey_KEY1234567.p8" in command:
