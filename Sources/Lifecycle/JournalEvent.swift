@@ -37,7 +37,7 @@ package enum JournalEvent: String, Sendable, CaseIterable {
 
     // Spool
     case spoolQuarantined, spoolUnwritable, spoolForeignObjects, spoolUnreadableRows, spoolBack
-    case spoolReplaced, spoolInWAL, spoolNotRead
+    case spoolReplaced, spoolInWAL, unreadSources
 
     // Queues
     case queueQuarantined, queueUnwritable, queueIrregular, queueBack
@@ -170,7 +170,7 @@ extension JournalEvent {
         case .spoolBack: "spool recovered[: {detail as words}]"
         case .spoolReplaced: "spool replaced or restored: {detail as words}[ ({count})]"
         case .spoolInWAL: "spool in WAL mode, nothing is imported"
-        case .spoolNotRead: "spool not readable: {count request} no longer waiting for it"
+        case .unreadSources: "{count request} no longer waiting for unreadable {detail}"
         case .queueQuarantined: "queue {detail} cannot be used: {error as words}"
         case .queueUnwritable: "queue {detail} cannot be written: {error as words}"
         case .queueIrregular: "queue {detail} irregular: {error as words}[ ({count})]"
@@ -267,7 +267,7 @@ extension JournalEvent {
         case .spoolBack: (.notice, "5b9efd6bc73c4732a19ef07b319a248c")
         case .spoolReplaced: (.warning, "fa88d1e8922f4fc5b1bd53fefb0f129e")
         case .spoolInWAL: (.warning, "0e67c2c3a69548fea661647ad7d5f936")
-        case .spoolNotRead: (.error, "41caf9fd6bcb4fc4bd85f829c53a7b75")
+        case .unreadSources: (.error, "41caf9fd6bcb4fc4bd85f829c53a7b75")
         case .queueQuarantined: (.error, "7b4d79f247814c20a16489a4e878d8b9")
         case .queueUnwritable: (.error, "3ddbfc47e6e443eb9d3a40314b07a13f")
         case .queueIrregular: (.warning, "89a2a1417f124add981cc676f6562bca")

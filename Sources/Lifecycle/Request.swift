@@ -32,8 +32,9 @@ package struct Request: Hashable, Sendable {
     package var approval: Approval?
     /// An operator decided not to wait for an identity where none is known.
     package var isWithoutIdentities = false
-    /// It began although the spool could not be read, which may hold a credential of the user.
-    package var isWithoutSpool = false
+    /// What could not be read since it was accepted, and may hold a credential of the user: `spool`
+    /// or `queue` and its name.
+    package var unreadSources: Set<String> = []
     /// Set with the first purge intent: no cancel and no further credential after it.
     package var purgeStartedAt: WallTime?
     package var endedAt: WallTime?

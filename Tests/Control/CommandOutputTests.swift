@@ -93,7 +93,7 @@ extension ControlSuite {
                     "not held: apple may have issued tokens for 1 code(s)",
                     " code(s) whose exchange brought no tokens",
                     "not held: apple may honor credentials that the service refused 2 time(s)",
-                    "not held: the spool could not be read in time; once it can be read, submit",
+                    "not read: queue app, spool; if that stays so to the end, submit the",
                     "forgotten: google, by uid 1000 at 2026-11-21T08:00:00.000Z",
                     "known since 2026-11-21T08:00:00.000Z: apple proven (consent-revoked): The",
                 ] { #expect(outcome.out.contains(text), "\(text) in \(outcome.out)") }

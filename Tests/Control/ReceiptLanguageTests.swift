@@ -91,7 +91,7 @@ extension ControlSuite {
                 "not_in_scope": .array(scope.map { .string($0) }), "addenda": .array(addenda),
                 "rechecks": .array(rechecks), "next_recheck_at": time, "data_returned_at": time,
                 "recipients": [["name": "N", "contact": "C", "purpose": "P"]],
-                "approval": ["uid": 1, "at": time], "without_spool": true,
+                "approval": ["uid": 1, "at": time], "unread_sources": ["spool"],
                 "abandoned": ["uid": 1, "reason": "R"],
                 "rechecks_abandoned": ["uid": 1, "reason": "R"],
                 "forgotten": [["provider": "p", "uid": 1, "at": time]],
@@ -116,7 +116,7 @@ extension ControlSuite {
             // The service's own summary stands for those of the page.
             let replaced: Set<ReceiptPhrase> = [
                 .summary, .erasedFrom, .nothingNewer, .noStore, .notErasedSince, .linksCut,
-                .linksLeft, .noLinks, .spoolUnread, .copiesUnknown, .dataReturned, .promised,
+                .linksLeft, .noLinks, .unreadSources, .copiesUnknown, .dataReturned, .promised,
                 .proven, .accepted, .unconfirmed, .alreadyGone, .tokenDead, .manual, .unrevoked,
                 .abandoned, .removeAccess, .revocationTitle, .nothingKept,
                 .noCopies, .unknown, .noRecheck, .key, .notExamined,
@@ -154,8 +154,9 @@ extension ControlSuite {
             for sentence in ReceiptSentence.allCases {
                 #expect(page.contains(ReceiptPage.escaped(sentence.text(in: language))))
             }
-            for phrase in [ReceiptPhrase.removeAccess, .spoolUnread] {
-                #expect(page.contains(ReceiptPage.escaped(phrase.text(in: language))))
+            for phrase in [ReceiptPhrase.removeAccess, .unreadSources] {
+                let text = ReceiptPage.escaped(phrase.text(in: language))
+                #expect(page.contains(text.replacing("%", with: "spool")))
             }
         }
 

@@ -165,7 +165,7 @@ enum Samples {
         request.identities = [identity]
         request.nextAt = time + .seconds(60)
         request.steps = [step]
-        request.isWithoutSpool = true
+        request.unreadSources = ["queue app", "spool"]
         request.forgotten = [
             ForgottenIdentity(provider: ProviderName("google"), at: time, uid: 1000)
         ]

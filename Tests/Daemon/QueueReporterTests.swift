@@ -19,7 +19,7 @@ import Testing
     )
     func events(_ change: SpoolHealthChange, _ note: String) {
         let log = LogBook()
-        SpoolReporter(queue: "app", logger: log.logger).report(change)
+        SpoolReporter(queue: "app", logger: log.logger, back: Signal()).report(change)
         #expect(log.all == [note])
     }
 }

@@ -43,7 +43,7 @@ struct ReceiptMembersTests {
             first: nil
         )
         request.approval = approval
-        request.isWithoutSpool = true
+        request.unreadSources = ["spool"]
         let scope = ErasureScope(try Bench.configuration(configuration + store), [:])
         let statement = ReceiptStatement(request: request, scope: scope)
         return Set(statement.members.map(\.name))

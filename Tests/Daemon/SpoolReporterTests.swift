@@ -18,9 +18,14 @@ import Testing
             (.enteredWAL, "spoolInWAL"), (.leftWAL, "spoolBack detail=left_wal"),
         ] as [(SpoolHealthChange, String)]
     )
-    func events(_ change: SpoolHealthChange, _ note: String) {
-        let log = LogBook()
-        SpoolReporter(logger: log.logger).report(change)
+    func events(_ change: SpoolHealthChange, _ note: String) async {
+        let (log, back) = (LogBook(), Signal())
+        let (signals, signal) = AsyncStream.makeStream(of: Void.self)
+        back.set { signal.yield() }
+        SpoolReporter(logger: log.logger, back: back).report(change)
         #expect(log.all == [note])
+        signal.finish()
+        let count = await signals.reduce(0) { count, _ in count + 1 }
+        #expect(count == (change == .back ? 1 : 0), "the engine reads again what is back")
     }
 }

@@ -10,7 +10,7 @@ struct SpoolGateTests {
         let driver = CoreDriver()
         driver.core.awaitSpool()
         driver.send()
-        driver.send(.spoolRead(.read))
+        driver.send(.spoolRead(["spool": .read]))
         driver.settle()
         return driver
     }
@@ -45,11 +45,11 @@ struct SpoolGateTests {
         #expect(first.commits.isEmpty)
         // This one came while the read was under way: it needs the next.
         #expect(driver.send(.admitted([loaded(2)])).spoolReadCount == 0)
-        let second = driver.send(.spoolRead(.read))
+        let second = driver.send(.spoolRead(["spool": .read]))
         #expect(second.commits.first?.saves.map(\.id) == [Sample.request(1)])
         #expect(second.spoolReadCount == 1)
         driver.settle()
-        let third = driver.send(.spoolRead(.read))
+        let third = driver.send(.spoolRead(["spool": .read]))
         #expect(third.commits.first?.saves.map(\.id) == [Sample.request(2)])
     }
 
@@ -62,7 +62,7 @@ struct SpoolGateTests {
             openRequests: [Sample.request(1)]
         )
         update.isSubjectMismatch = false
-        driver.send(.update(update), .spoolRead(.read))
+        driver.send(.update(update), .spoolRead(["spool": .read]))
         let actions = driver.settle()
         #expect(actions.purges.isEmpty)
         #expect(actions.calls.map(\.request) == [Sample.request(1)])
@@ -89,7 +89,7 @@ struct SpoolGateTests {
         #expect(parked?.phase == .parked(.accepted, .awaitingSpool, until: nil))
         driver.settle()
         #expect(driver.core.workCount == 0)
-        let woken = driver.send(.spoolRead(.read))
+        let woken = driver.send(.spoolRead(["spool": .read]))
         #expect(woken.commits.first?.wakes.contains(.awaitingSpool) == true)
     }
 
@@ -106,7 +106,7 @@ struct SpoolGateTests {
                 }
             }
             #expect((round...2).allSatisfy { driver.core.window[Sample.request($0)] == nil })
-            let ended = driver.send(.spoolRead(.read))
+            let ended = driver.send(.spoolRead(["spool": .read]))
             #expect(ended.spoolReadCount == (round == 1 ? 1 : 0), "who is parked has its place")
             driver.commit()
             let woken = driver.fetch((round...2).compactMap { parked[$0] }) + driver.settle()
@@ -118,10 +118,10 @@ struct SpoolGateTests {
     @Test func `a spool that cannot be read is gone on without, and that is reported`() {
         let driver = driver()
         driver.send(.admitted([loaded(1)]))
-        let actions = driver.send(.spoolRead(.unreadable))
-        #expect(actions.reports == [.spoolNotRead(count: 1)])
+        let actions = driver.send(.spoolRead(["spool": .unreadable]))
+        #expect(actions.reports == [.unreadSources(["spool"], count: 1)])
         #expect(actions.commits.first?.saves.map(\.id) == [Sample.request(1)])
-        #expect(actions.commits.first?.saves.map(\.isWithoutSpool) == [true])
+        #expect(actions.commits.first?.saves.map(\.unreadSources) == [["spool"]])
     }
 
     @Test func `a parked request has it recorded that it goes on without the spool`() throws {
@@ -130,12 +130,13 @@ struct SpoolGateTests {
         driver.now = driver.now + Limits.spoolPatience
         let saves = (driver.send(.timer) + driver.settle()).commits.flatMap(\.saves)
         let parked = try #require(saves.last)
-        #expect(parked.phase.parkReason == .awaitingSpool && !parked.isWithoutSpool)
-        #expect(driver.send(.spoolRead(.unreadable)).reports == [.spoolNotRead(count: 1)])
+        #expect(parked.phase.parkReason == .awaitingSpool && parked.unreadSources.isEmpty)
+        let reports = driver.send(.spoolRead(["spool": .unreadable])).reports
+        #expect(reports == [.unreadSources(["spool"], count: 1)])
         driver.commit()
         let woken = driver.fetch([loaded(1, as: parked)]) + driver.settle()
         let begun = woken.commits.flatMap(\.saves).filter { $0.purgeStartedAt != nil }
-        #expect(begun.map(\.isWithoutSpool) == [true])
+        #expect(begun.map(\.unreadSources) == [["spool"]])
     }
 
     @Test(
@@ -147,7 +148,7 @@ struct SpoolGateTests {
     func `a parked request goes on without the spool if no read since it was parked ended well`(
         awaited: SpoolReadOutcome,
         next: SpoolReadOutcome,
-        isWithoutSpool: Bool
+        isUnread: Bool
     ) {
         var gate = SpoolGate()
         gate.isOn = true
@@ -155,51 +156,91 @@ struct SpoolGateTests {
             _ = gate.enter(loaded(number), at: Sample.start)
             gate.leave(Sample.request(number), isParked: true)
             _ = gate.begin()
-            _ = gate.end(outcome)
+            _ = gate.end(["spool": outcome])
         }
         let goesOnWithout = gate.enter(loaded(1), at: Sample.start)
-        #expect(goesOnWithout == isWithoutSpool)
+        #expect(goesOnWithout == (isUnread ? ["spool"] : []))
     }
 
     @Test func `what is loaded after the first read gave up waits for the next, and is marked`() {
         let driver = CoreDriver()
         driver.core.awaitSpool()
         driver.send()
-        driver.send(.spoolRead(.unreadable))
+        driver.send(.spoolRead(["spool": .unreadable]))
         driver.settle()
         var revoking = loaded(1).request
         revoking.phase = .open(.revoking)
         let asked = driver.send(.admitted([loaded(1, as: revoking)]))
         #expect(asked.spoolReadCount == 1 && asked.commits.isEmpty)
-        let without = driver.send(.spoolRead(.unreadable)) + driver.settle()
-        #expect(without.commits.first?.saves.map(\.isWithoutSpool) == [true])
+        let without = driver.send(.spoolRead(["spool": .unreadable])) + driver.settle()
+        #expect(without.commits.first?.saves.map(\.unreadSources) == [["spool"]])
         var gate = driver.core.spoolGate
-        revoking.isWithoutSpool = true
+        revoking.unreadSources = ["spool"]
         _ = gate.enter(loaded(2, as: revoking), at: driver.now)
         let begins = gate.begin()
         #expect(!begins)
     }
 
-    @Test func `a later read takes back what was recorded of the one that failed`() {
+    @Test func `only the source that was not read is named`() {
         let driver = driver()
-        let request = loaded(1)
-        var known = request.request
-        known.isWithoutSpool = true
-        driver.send(.admitted([loaded(1, as: known)]))
-        let saves = driver.send(.spoolRead(.read)).commits.first?.saves
-        #expect(saves?.map(\.isWithoutSpool) == [false])
+        driver.send(.admitted([loaded(1)]))
+        let actions = driver.send(.spoolRead(["spool": .read, "queue app": .unreadable]))
+        #expect(actions.reports == [.unreadSources(["queue app"], count: 1)])
+        #expect(actions.commits.first?.saves.map(\.unreadSources) == [["queue app"]])
+    }
+
+    @Test(arguments: [false, true])
+    func `a source that is read before the end is no longer named`(isPurging: Bool) {
+        let driver = driver()
+        driver.send(.admitted([loaded(1, provider: Sample.apple)]))
+        let unread: [String: SpoolReadOutcome] = ["spool": .unreadable, "queue app": .unreadable]
+        let without = driver.send(.spoolRead(unread))
+        #expect(without.commits.first?.saves.map(\.unreadSources) == [["spool", "queue app"]])
+        driver.settle()
+        if isPurging { driver.answerRevoke(1, .success) }
+        #expect(driver.send(.sourceBack).spoolReadCount == 1)
+        let read = driver.send(.spoolRead(["spool": .read, "queue app": .unreadable]))
+        #expect(read.commits.first?.saves.map(\.unreadSources) == [["queue app"]])
+        driver.settle()
+        // The next request needs a read, and that is one for all.
+        driver.send(.admitted([loaded(2, provider: Sample.apple)]))
+        let all = driver.send(.spoolRead(["spool": .read, "queue app": .read]))
+        #expect(all.commits.first?.saves.map(\.unreadSources) == [[], []])
+    }
+
+    @Test(
+        arguments: [
+            (.read, []), (.unreadable, ["spool"]),
+        ] as [(SpoolReadOutcome, Set<String>)]
+    )
+    func `what is loaded names a source only if the last read did not reach it`(
+        outcome: SpoolReadOutcome,
+        sources: Set<String>
+    ) {
+        var gate = SpoolGate()
+        gate.isOn = true
+        var known = loaded(1).request
+        known.unreadSources = ["spool", "queue removed"]
+        known.phase = .open(.purging)
+        let before = gate.enter(loaded(1, as: known), at: Sample.start)
+        #expect(before == known.unreadSources)
+        gate.wantRead()
+        _ = gate.begin()
+        _ = gate.end(["spool": outcome])
+        let after = gate.enter(loaded(1, as: known), at: Sample.start)
+        #expect(after == sources.union(["queue removed"]))
     }
 
     @Test func `a read that the end of the process cut short lets nobody go on`() {
         let driver = driver()
         driver.send(.admitted([loaded(1)]))
-        #expect(driver.send(.spoolRead(.stopped)).commits.isEmpty)
+        #expect(driver.send(.spoolRead(["spool": .stopped])).commits.isEmpty)
     }
 
     @Test func `a request waits while a credential of its user cannot be sealed`() {
         let driver = driver()
         driver.send(.unsealed(UnsealedUsers([[1]])), .admitted([loaded(1), loaded(2, hash: [2])]))
-        let saves = driver.send(.spoolRead(.read)).commits.first?.saves ?? []
+        let saves = driver.send(.spoolRead(["spool": .read])).commits.first?.saves ?? []
         #expect(
             saves.first { $0.id == Sample.request(1) }?.phase
                 == .parked(.accepted, .awaitingCredentials, until: nil)
@@ -239,9 +280,9 @@ struct SpoolGateTests {
         )
         driver.commit()
         #expect(driver.fetch([revoking]).commits.isEmpty)
-        driver.send(.spoolRead(.read))
+        driver.send(.spoolRead(["spool": .read]))
         // That read began before it was there.
-        let actions = driver.settle() + driver.send(.spoolRead(.read)) + driver.settle()
+        let actions = driver.settle() + driver.send(.spoolRead(["spool": .read])) + driver.settle()
         #expect(actions.purges == [[Sample.request(1)]])
     }
 }

@@ -40,7 +40,7 @@ extension Simulator {
 
     mutating func readSpool() {
         if bug != .unreadSpool { takeSpooled() }
-        turn([.spoolRead(.read)])
+        turn([.spoolRead(["spool": .read])])
     }
 
     /// Seals and stores what can be; a row that comes too late is refused.

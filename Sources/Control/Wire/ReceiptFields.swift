@@ -17,7 +17,11 @@ package enum ReceiptFields {
         .optional("purge_started_at", .time, "From when on it could not be cancelled."),
         .optional("completed_at", .time, "When it was completed."),
         .optional("approval", .object("ReceiptApproval"), "The plan, and who approved it."),
-        .optional("without_spool", .boolean, "True if it began without the spool."),
+        .optional(
+            "unread_sources",
+            .list(.text),
+            "The spool or queues that were not read between acceptance and completion."
+        ),
         .required("identities", .list(.object("ReceiptIdentity")), "The links to providers."),
         .required(
             "stores",

@@ -17,7 +17,7 @@ package struct WireRequest: WireObject, Codable, Hashable {
     package var nextAt: WallTime?
     package var identities: [WireIdentity] = []
     package var steps: [WireStep] = []
-    package var isWithoutSpool: Bool?
+    package var unreadSources: [String]?
     package var forgotten: [ForgottenIdentity]?
     package var addenda: [WireAddendum]?
 
@@ -35,8 +35,7 @@ package struct WireRequest: WireObject, Codable, Hashable {
 
     enum CodingKeys: String, CodingKey {
         case id, kind, userID, state, detail, heldBy, blockedBy, createdAt, updatedAt, acceptedAt
-        case deadlineAt, nextAt, identities, steps, forgotten, addenda
-        case isWithoutSpool = "withoutSpool"
+        case deadlineAt, nextAt, identities, steps, unreadSources, forgotten, addenda
     }
 
     package static let listMax: Int? = ControlLimits.listLimitMax
@@ -65,9 +64,9 @@ package struct WireRequest: WireObject, Codable, Hashable {
         .field("identities", \.identities, "The user's identities."),
         .field("steps", \.steps, "The steps; empty in lists."),
         .field(
-            "without_spool",
-            \.isWithoutSpool,
-            "True if it began without the spool, which may hold a credential of the user."
+            "unread_sources",
+            \.unreadSources,
+            "What could not be read since its acceptance and may hold a credential of the user."
         ),
         .field(
             "forgotten",

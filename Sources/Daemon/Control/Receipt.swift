@@ -160,8 +160,9 @@ struct Receipt: Sendable {
         } else {
             sentences.append("Every known link to a provider is cut.")
         }
-        if request.isWithoutSpool {
-            sentences.append("NOT read: the spool. What it held of the user was not revoked.")
+        if !request.unreadSources.isEmpty {
+            let names = request.unreadSources.sorted().joined(separator: ", ")
+            sentences.append("NOT read: \(names). What it held of the user may not be revoked.")
         }
         if let returnedAt = record.openRecheck?.returnedAt {
             sentences.append(

@@ -31,7 +31,8 @@ struct ReceiptStatement: Sendable {
             "purge_started_at": JSONValue(request.purgeStartedAt?.rfc3339),
             "completed_at": JSONValue(request.endedAt?.rfc3339),
             "approval": approval,
-            "without_spool": request.isWithoutSpool ? true : nil,
+            "unread_sources": request.unreadSources.isEmpty
+                ? nil : .array(request.unreadSources.sorted().map { .string($0) }),
             "identities": .array(request.revocations.map(identity)),
             "stores": .array(request.purges.map(store)),
             "not_erased": .array(notErased),

@@ -46,7 +46,7 @@ extension WireRequest {
         deadlineAt = request.deadlineAt
         let blocked = request.phase.isEnded ? [] : request.purges.compactMap(\.blocker)
         if !blocked.isEmpty { blockedBy = blocked }
-        if request.isWithoutSpool { isWithoutSpool = true }
+        if !request.unreadSources.isEmpty { unreadSources = request.unreadSources.sorted() }
         nextAt = request.phase.isEnded ? view.openRecheck?.dueAt : request.dueAt
         identities = request.revocations.map { revocation in
             WireIdentity(

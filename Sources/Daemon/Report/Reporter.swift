@@ -116,7 +116,9 @@ struct Reporter: EngineObserver {
             tokens.renewals.count(TokenCounter.Renewal(provider: name, result: result))
         case .tokensExpiring(let name, let count):
             logger.note(.tokensExpiring, ["provider": "\(name)", "count": "\(count)"])
-        case .spoolNotRead(let count): logger.note(.spoolNotRead, ["count": "\(count)"])
+        case .unreadSources(let names, let count):
+            let names = names.joined(separator: ", ")
+            logger.note(.unreadSources, ["count": "\(count)", "detail": "\(names)"])
         case .clockBehind: logger.note(.clockBehind)
         case .called(let name, let failure, let duration):
             measurements.called(name, failure, duration)

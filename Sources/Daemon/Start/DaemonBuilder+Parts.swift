@@ -172,7 +172,7 @@ extension DaemonBuilder.Base {
     private func makeQueues(_ intake: IntakeService) -> [String: SpoolService] {
         var services: [String: SpoolService] = [:]
         for queue in configuration.queues {
-            let reporter = SpoolReporter(queue: queue.name, logger: logger)
+            let reporter = SpoolReporter(queue: queue.name, logger: logger, back: sourceBack)
             services[queue.name] = SpoolService(
                 queue: queue.open(factory.environment),
                 name: queue.name,
@@ -192,7 +192,7 @@ extension DaemonBuilder.Base {
     /// Whatever is in the spool's place stops nothing else.
     func makeSpool(_ intake: IntakeService) -> SpoolService {
         let place = SpoolPlace(stateDirectory: directories.state)
-        let reporter = SpoolReporter(logger: logger)
+        let reporter = SpoolReporter(logger: logger, back: sourceBack)
         let queues = configuration.queues.map(\.name)
         let rest: MirrorShare = queues.isEmpty ? .all : .allBut(queues: queues)
         let spool = SpoolService(
@@ -221,7 +221,10 @@ extension DaemonBuilder.Base {
         let queues = makeQueues(intake)
         let spools = [spool] + queues.values
         mirror.set { for spool in spools { spool.signal() } }
-        spoolDoor.open(spools)
+        var sources = ["spool" + (opened.host.map { " of \($0)" } ?? ""): spool]
+        for (name, queue) in queues { sources["queue \(name)"] = queue }
+        spoolDoor.open(sources)
+        sourceBack.set { engine.post(.sourceBack) }
         // The engine accepts a jump of the clock before anything reads the new time.
         clock.onStep { [clockKeeper] step in
             engine.post(.clockStepped(step))
@@ -368,8 +371,11 @@ extension DaemonBuilder.Base {
 struct SpoolReporter: Sendable {
     var queue: String?
     let logger: Logger
+    /// Fires when it can be read again.
+    let back: Signal
 
     func report(_ change: SpoolHealthChange) {
+        if change == .back { back.fire() }
         switch change {
         case .quarantined(let failure):
             note(.spoolQuarantined, .queueQuarantined, ["error": "\(failure.rawValue)"])

@@ -159,6 +159,8 @@ struct DaemonBuilder: Sendable {
         let mirror = Signal()
         /// Fires when a provider or a store was paused.
         let paused = Signal()
+        /// Fires when the spool or a queue can be read again.
+        let sourceBack = Signal()
         let tokens = TokenCounter()
         let measurements = Measurements()
         let rechecks = RecheckCounter()
@@ -335,21 +337,20 @@ struct DaemonBuilder: Sendable {
 
 /// The spool and the queues, for an engine that is made before them.
 final class SpoolDoor: SpoolReader {
-    private let spools = Mutex<[any SpoolReader]>([])
+    private let sources = Mutex<[String: SpoolService]>([:])
 
-    func open(_ readers: [any SpoolReader]) { spools.withLock { $0 = readers } }
+    func open(_ services: [String: SpoolService]) { sources.withLock { $0 = services } }
 
-    /// Reads all of them at the same time, and answers the worst of their outcomes.
-    func readToEnd() async -> SpoolReadOutcome {
-        let readers = spools.withLock { $0 }
-        guard !readers.isEmpty else { return .stopped }
-        return await withTaskGroup(of: SpoolReadOutcome.self) { group in
-            for reader in readers { group.addTask { await reader.readToEnd() } }
-            var worst = SpoolReadOutcome.read
-            for await outcome in group where worst != .stopped && outcome != .read {
-                worst = outcome
+    /// Reads all of them at the same time.
+    func readToEnd() async -> [String: SpoolReadOutcome] {
+        let services = sources.withLock { $0 }
+        return await withTaskGroup(of: (String, SpoolReadOutcome).self) { group in
+            for (name, service) in services {
+                group.addTask { (name, await service.readToEnd()) }
             }
-            return worst
+            var outcomes: [String: SpoolReadOutcome] = [:]
+            for await (name, outcome) in group { outcomes[name] = outcome }
+            return outcomes
         }
     }
 }

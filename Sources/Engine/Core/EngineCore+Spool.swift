@@ -17,20 +17,35 @@ extension EngineCore {
         }
     }
 
-    mutating func spoolRead(_ outcome: SpoolReadOutcome, at now: WallTime) {
-        guard outcome != .stopped, spoolGate.isReading else { return }
-        let isWithoutSpool = outcome == .unreadable
-        let (passed, parkedCount) = spoolGate.end(outcome)
+    mutating func spoolRead(_ outcomes: [String: SpoolReadOutcome], at now: WallTime) {
+        guard !outcomes.isEmpty, !outcomes.values.contains(.stopped), spoolGate.isReading else {
+            return
+        }
+        let unread = outcomes.filter { $0.value != .read }.keys.sorted()
+        let (passed, parkedCount, returned) = spoolGate.end(outcomes)
         let count = passed.count + parkedCount
-        if isWithoutSpool, count > 0 { actions.append(.report(.spoolNotRead(count: count))) }
-        for id in passed {
-            withRun(id) { $0.loaded.request.isWithoutSpool = isWithoutSpool }
-            apply(.due, to: id, at: now)
+        if !unread.isEmpty, count > 0 {
+            actions.append(.report(.unreadSources(unread, count: count)))
+        }
+        for id in passed { note(unread, of: id, at: now) }
+        if !returned.isEmpty {
+            let marked = window.filter {
+                !$0.value.loaded.request.unreadSources.isDisjoint(with: returned)
+            }
+            for id in marked.keys.sorted() { note([], of: id, at: now) }
         }
         guard spoolGate.hasParked else { return }
         spoolGate.hasParked = false
         wake(.awaitingSpool, at: now)
         wake(.awaitingCredentials, at: now)
+    }
+
+    /// Notes what was not read for a request, and no longer what was read since.
+    private mutating func note(_ unread: [String], of id: RequestID, at now: WallTime) {
+        guard let request = window[id]?.loaded.request, !request.phase.isEnded else { return }
+        let sources = spoolGate.stillUnread(request.unreadSources).union(unread)
+        withRun(id) { $0.loaded.request.unreadSources = sources }
+        apply(.due, to: id, at: now)
     }
 
     mutating func learn(_ users: UnsealedUsers, at now: WallTime) {

@@ -190,10 +190,10 @@ extension EngineCore {
 
     private mutating func insert(_ loaded: LoadedRequest, at now: WallTime) {
         window[loaded.request.id] = Run(loaded: loaded, saved: loaded.request)
-        let isWithoutSpool = spoolGate.enter(loaded, at: now)
+        let unreadSources = spoolGate.enter(loaded, at: now)
         withRun(loaded.request.id) { run in
             run.loaded.request.clampTimes(at: now)
-            if isWithoutSpool { run.loaded.request.isWithoutSpool = true }
+            run.loaded.request.unreadSources = unreadSources
         }
     }
 

@@ -275,8 +275,10 @@ package struct EngineCore: Sendable {
             exchangeAnswered(id, result, at: now)
         case .update(let update):
             spread(update, at: now)
-        case .spoolRead(let outcome):
-            spoolRead(outcome, at: now)
+        case .spoolRead(let outcomes):
+            spoolRead(outcomes, at: now)
+        case .sourceBack:
+            spoolGate.wantRead()
         case .unsealed(let users):
             learn(users, at: now)
         case .clockStepped(let step):

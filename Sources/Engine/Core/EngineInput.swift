@@ -59,7 +59,9 @@ package enum EngineInput: Sendable {
     case operate(RequestID, RequestEvent, Ticket)
     /// The vault learned something outside the lane: a credential arrived or was forgotten.
     case update(IdentityUpdate)
-    case spoolRead(SpoolReadOutcome)
+    /// By source.
+    case spoolRead([String: SpoolReadOutcome])
+    case sourceBack
     /// Users of whom a credential in the spool could not be sealed; replaces those of before.
     case unsealed(UnsealedUsers)
     case clockStepped(ClockStep)
@@ -163,7 +165,7 @@ package enum EngineReport: Hashable, Sendable {
     case tokenRotated(ProviderName)
     case tokenRenewed(ProviderName, RenewalResult)
     case tokensExpiring(ProviderName, count: Int)
-    case spoolNotRead(count: Int)
+    case unreadSources([String], count: Int)
     case clockBehind
     /// A provider or the directory answered, or failed to.
     case called(ProviderName, EffectFailure?, duration: Duration)

@@ -23,26 +23,38 @@ struct SpoolGate: Sendable {
     private var waiting: [RequestID: Place] = [:]
     /// The reads that parked requests wait for: however long each read lasts, its end is theirs.
     private var parked: [RequestID: Int] = [:]
-    /// The last read that did not give up.
-    private var lastWellRead = 0
+    /// By source, its last read that did not give up; 0 before the first.
+    private var wellReads: [String: Int] = [:]
 
     private var endedCount: Int { isReading ? begunCount - 1 : begunCount }
 
-    /// Whether it goes on without the spool, after the read that it was parked for.
-    mutating func enter(_ loaded: LoadedRequest, at now: WallTime) -> Bool {
-        guard isOn else { return false }
+    /// Returns the sources that it goes on without, after the read that it was parked for.
+    mutating func enter(_ loaded: LoadedRequest, at now: WallTime) -> Set<String> {
+        let unread = stillUnread(loaded.request.unreadSources)
+        guard isOn else { return unread }
         let known = parked.removeValue(forKey: loaded.request.id)
-        if let known, known <= endedCount { return known > lastWellRead }
-        // Before a read since the start ended well nothing is known of any request.
-        let isUnknown = lastWellRead == 0 && !(endedCount > 0 && loaded.request.isWithoutSpool)
+        if let known, known <= endedCount {
+            return unread.union(wellReads.filter { $0.value < known }.keys)
+        }
+        // Before a source was read well since the start nothing is known of any request.
+        let isUnknown =
+            wellReads.values.min() ?? 0 == 0 && !(endedCount > 0 && !unread.isEmpty)
         guard !loaded.isSpoolRead, let stage = loaded.request.phase.stage,
             stage == .accepted || (isUnknown && stage <= .revoking)
-        else { return false }
+        else { return unread }
         let read = known ?? begunCount + 1
         waiting[loaded.request.id] = Place(read: read, since: now)
         lastWanted = max(lastWanted, read)
-        return false
+        return unread
     }
+
+    /// Without those that the last read has reached: it began after the one that had not.
+    func stillUnread(_ sources: Set<String>) -> Set<String> {
+        sources.filter { wellReads[$0] ?? -1 != endedCount }
+    }
+
+    /// A source can be read again, which requests went on without.
+    mutating func wantRead() { lastWanted = begunCount + 1 }
 
     /// Takes a request out of the window; one that is parked for the spool keeps its place.
     mutating func leave(_ id: RequestID, isParked: Bool) {
@@ -61,13 +73,20 @@ struct SpoolGate: Sendable {
         return true
     }
 
-    /// The requests of the window that it was for, and how many are parked besides.
-    mutating func end(_ outcome: SpoolReadOutcome) -> (passed: [RequestID], parkedCount: Int) {
+    /// The requests of the window that it was for, how many are parked besides, and the sources
+    /// that the read before it had not reached.
+    mutating func end(
+        _ outcomes: [String: SpoolReadOutcome]
+    ) -> (passed: [RequestID], parkedCount: Int, returned: Set<String>) {
+        let well = Set(outcomes.filter { $0.value == .read }.keys)
+        let returned = stillUnread(well)
         isReading = false
-        if outcome == .read { lastWellRead = begunCount }
+        for source in outcomes.keys {
+            wellReads[source] = well.contains(source) ? begunCount : wellReads[source] ?? 0
+        }
         let passed = waiting.filter { $0.value.read <= endedCount }.keys.sorted()
         for id in passed { waiting.removeValue(forKey: id) }
-        return (passed, parked.values.count { $0 == endedCount })
+        return (passed, parked.values.count { $0 == endedCount }, returned)
     }
 
     func knowledge(of id: RequestID, _ userHash: [UInt8], at now: WallTime) -> SpoolKnowledge {

@@ -89,21 +89,23 @@ extension SpoolIntake {
     package func rescanEnded() {}
 }
 
-/// How a read of the spool ended that a request waits for.
+/// How a read of the spool or a queue ended that a request waits for.
 package enum SpoolReadOutcome: Hashable, Sendable {
     /// Every credential that was committed before the read began is in the vault, or its user is
     /// among the ``UnsealedUsers``.
     case read
-    /// The spool cannot be read, for longer than requests wait.
+    /// It cannot be read, for longer than requests wait.
     case unreadable
     case stopped
 }
 
-/// Reads the spool to its end, for requests that must not miss a credential in it.
+/// Reads all sources to their end, for requests that must not miss a credential there.
 package protocol SpoolReader: Sendable {
     /// Begins a read after the call and waits until it has ended; what it found is durable and was
     /// told to the engine by then.
-    func readToEnd() async -> SpoolReadOutcome
+    ///
+    /// By source, such as `spool` or `queue app`; empty before any can be read.
+    func readToEnd() async -> [String: SpoolReadOutcome]
 }
 
 /// Users of whom a credential waits in the spool that could not be sealed.

@@ -244,7 +244,7 @@ extension DeletionEngine {
             add(to: &group) { try await self.read(action) }
         case .readSpool:
             group.addTask {
-                self.post(.spoolRead(await self.ports.spool?.readToEnd() ?? .read))
+                self.post(.spoolRead(await self.ports.spool?.readToEnd() ?? [:]))
             }
         case .call(let id, let call, let provider, let sealed):
             add(to: &group) { try await self.make(call, of: id, at: provider, sealed, license) }

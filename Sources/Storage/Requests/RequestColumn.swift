@@ -8,7 +8,7 @@ enum RequestColumn: Int32, Columns {
     case origin, originUID, originRole, operatorUID, isAnonymous
     case createdAt, acceptedAt, notBefore, deadlineAt, updatedAt, revision
     case phase, parkReason, parkUntil, dueAt, purgeStartedAt, endedAt, endDetail, endSequence
-    case crashCount, isHeld, hasOwnHold, isWithoutIdentities, isWithoutSpool, lookup, approval
+    case crashCount, isHeld, hasOwnHold, isWithoutIdentities, unreadSources, lookup, approval
     case rechecks
     case slot, lane, openRevocations, isActive, spoolRows, leaves
 
@@ -32,7 +32,7 @@ enum RequestColumn: Int32, Columns {
     static let changed: [Self] = [
         .id, .phase, .parkReason, .parkUntil, .dueAt, .createdAt, .acceptedAt, .lane, .lookup,
         .openRevocations, .purgeStartedAt, .crashCount, .isHeld, .isWithoutIdentities,
-        .isWithoutSpool, .isActive,
+        .unreadSources, .isActive,
     ]
     /// What the last change writes of them.
     static let ended = changed.filter { $0 != .createdAt && $0 != .acceptedAt && $0 != .lane }
@@ -108,7 +108,7 @@ extension Request {
         case .crashCount: .int(crashCount)
         case .isHeld: .bool(isHeld)
         case .isWithoutIdentities: .bool(isWithoutIdentities)
-        case .isWithoutSpool: .bool(isWithoutSpool)
+        case .unreadSources: .text(unreadSources.isEmpty ? nil : unreadSources.columnText)
         case .isActive: .bool(!phase.isEnded && isBusy)
         case .spoolRows: .int(new?.caller == nil ? 1 : 0)
         case .leaves: .text(new?.leaves)
@@ -130,8 +130,12 @@ extension Phase {
     }
 }
 
+extension Set<String> {
+    fileprivate var columnText: String { ColumnText.encode(sorted().map { .string($0) }) }
+}
+
 extension Set<ProviderName> {
-    var columnText: String { ColumnText.encode(sorted().map { .string($0.rawValue) }) }
+    var columnText: String { Set<String>(map(\.rawValue)).columnText }
 
     init(columnText: String) throws {
         self.init(try ColumnText(columnText, "providers").texts().map { ProviderName($0) })

@@ -273,7 +273,7 @@ extension Request {
             || openRevocationCount != other.openRevocationCount
             || purgeStartedAt != other.purgeStartedAt || crashCount != other.crashCount
             || isHeld != other.isHeld || isWithoutIdentities != other.isWithoutIdentities
-            || isWithoutSpool != other.isWithoutSpool || isBusy != other.isBusy
+            || unreadSources != other.unreadSources || isBusy != other.isBusy
             || lookup?.columnText != other.lookup?.columnText
     }
 }

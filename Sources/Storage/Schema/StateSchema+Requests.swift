@@ -44,7 +44,7 @@ extension StateSchema {
           is_held          INTEGER NOT NULL DEFAULT 0,
           has_own_hold     INTEGER NOT NULL DEFAULT 0,  -- an operator holds this request alone
           is_without_identities INTEGER NOT NULL DEFAULT 0,
-          is_without_spool INTEGER NOT NULL DEFAULT 0,
+          unread_sources   TEXT,              -- JSON list; NULL for none
           is_active        INTEGER NOT NULL DEFAULT 0,  -- effects are under way
           revision         INTEGER NOT NULL DEFAULT 1,  -- rises when applications see a change
           mirrored_revision INTEGER NOT NULL DEFAULT 0,

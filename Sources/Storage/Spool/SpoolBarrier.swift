@@ -57,7 +57,7 @@ final class SpoolBarrier: Sendable {
     }
 }
 
-extension SpoolService: SpoolReader {
+extension SpoolService {
     /// Begins a read after the call and waits until it has ended.
     ///
     /// Waits ``SpoolLimits/unreadablePatience`` for a file that cannot be read, also for a lock:

@@ -110,7 +110,10 @@ struct ReceiptPage {
             sentences.append(phrase(.notErasedSince))
         }
         sentences.append(linksSummary)
-        if receipt["without_spool"] == true { sentences.append(phrase(.spoolUnread)) }
+        let unread = items("unread_sources").map(text)
+        if !unread.isEmpty {
+            sentences.append(phrase(.unreadSources, unread.joined(separator: ", ")))
+        }
         if let returned = receipt["data_returned_at"] {
             sentences.append(phrase(.dataReturned, time(returned)))
         }

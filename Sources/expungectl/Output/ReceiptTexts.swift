@@ -20,7 +20,7 @@ enum ReceiptTexts {
 enum ReceiptPhrase: String, CaseIterable {
     case title, revocationTitle, request, issued, requested, begun, completed, responsible, contact
     case summary, erasedFrom, nothingNewer, notSearched, notExamined, noStore, notErasedSince
-    case linksCut, linksLeft, noLinks, spoolUnread
+    case linksCut, linksLeft, noLinks, unreadSources
     case keptSome, copiesUntil, copiesUnknown, dataReturned
     case links, service, result, date, whatYouCanDo, removeAccess
     case proven, accepted, unconfirmed, alreadyGone, tokenDead, nothingToRevoke, manual, unrevoked

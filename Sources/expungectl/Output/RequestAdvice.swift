@@ -240,10 +240,10 @@ struct RequestAdvice {
     }
 
     private var unread: [String] {
-        guard request.isWithoutSpool == true else { return [] }
+        guard let names = request.unreadSources else { return [] }
         return [
-            "not held: the spool could not be read in time; once it can be read, submit the"
-                + " request again, in case it holds a credential of the user"
+            "not read: \(names.joined(separator: ", ")); if that stays so to the end, submit the"
+                + " request again later, as a credential of the user may be there"
         ]
     }
 

@@ -139,13 +139,13 @@ def kept(checks, stage):
     checks.check("deletions end while the lock is held", comes_true(lambda: stage.open_count() == 0),
                  stage.http("GET", "/v1/status"))
     checks.check("     and the users are erased", not set(users) & set(stage.rows_left()))
-    checks.equal("     show says that they began without the spool",
-                 [stage.http("GET", place)[1].get("without_spool") for place in places], [True, True])
+    checks.equal("     show says that they ended without the spool",
+                 [stage.http("GET", place)[1].get("unread_sources") for place in places], [["spool"]] * 2)
     receipts = [stage.http("GET", place + "/receipt")[1] for place in places]
     checks.check("     and so do the receipts", all(
-        receipt.get("without_spool") and "NOT read: the spool" in receipt.get("summary", "")
+        receipt.get("unread_sources") == ["spool"] and "NOT read: spool." in receipt.get("summary", "")
         for receipt in receipts), receipts)
-    checks.check("     and the journal says so", "event=spool_not_read" in stage.log(), stage.log()[-1500:])
+    checks.check("     and the journal says so", "event=unread_sources" in stage.log(), stage.log()[-1500:])
     checks.check("     the token that was known is revoked", tokens[1]["subject"] in stage.sandbox.revoked_at())
     database.execute("COMMIT")
     database.close()

@@ -403,14 +403,15 @@ extension StateStoreTests {
         let fixture = try StateFixture()
         let loaded = try await fixture.open("u")
         var decided = loaded.request
-        (decided.isWithoutIdentities, decided.isWithoutSpool) = (true, true)
+        decided.isWithoutIdentities = true
+        decided.unreadSources = ["spool", "queue app"]
         try await fixture.save(decided, was: loaded.request)
         let read = try await fixture.database.openRequests([decided.id])
         #expect(read.map(\.request) == [decided])
         try await fixture.save(decided.completed(), was: decided)
         let record = try await fixture.database.requestRecord(decided.id)
         #expect(record?.request.isWithoutIdentities == true)
-        #expect(record?.request.isWithoutSpool == true)
+        #expect(record?.request.unreadSources == ["spool", "queue app"])
     }
 }
 
