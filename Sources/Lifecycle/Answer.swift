@@ -211,7 +211,8 @@ package struct PurgeCounts: Hashable, Sendable {
         // Keys were found later: what an operator decided for want of them counts no more.
         let isLookedFor = !other.entries.isEmpty && !other.isWithoutAnyKey
         entries.removeAll {
-            $0.action == .notLookedFor || (isLookedFor && $0.action == .withoutKeys)
+            $0.action == .notLookedFor || $0.action == .passedOver(.spelledOtherwise)
+                || (isLookedFor && $0.action == .withoutKeys)
         }
         for entry in noteReached(by: other, isWhole: isWhole) {
             if let index = entries.firstIndex(where: { $0.isSame(as: entry) }) {
@@ -239,7 +240,7 @@ package struct PurgeCounts: Hashable, Sendable {
     }
 
     /// The store, or a part of it, was not searched.
-    package var isNotLookedFor: Bool { isWithoutAnyKey || !unreached.isEmpty }
+    package var isNotLookedFor: Bool { isWithoutAnyKey || isGivenUp || !unreached.isEmpty }
 
     /// The store has taken the order and does some of it later: nothing of it is verified.
     package var isAccepted: Bool { entries.contains { $0.action == .accepted } }
@@ -251,6 +252,14 @@ package struct PurgeCounts: Hashable, Sendable {
     }
 
     package var isWithoutKeys: Bool { entries.contains { $0.action == .withoutKeys } }
+
+    /// A pass that broke off may have erased something all the same.
+    mutating func giveUp(_ store: StoreName) {
+        beginPass()
+        endPass()
+        let action = Action.passedOver(.spelledOtherwise)
+        entries.append(Entry(name: "\(store)", action: action, rowCount: 0))
+    }
 
     mutating func goWithoutKeys() {
         entries = entries.map { entry in

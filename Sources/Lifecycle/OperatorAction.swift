@@ -24,7 +24,7 @@ extension Request {
             guard !isUserHeld || hasOwnHold else { throw .userOnHold }
         case .abandon(nil, _) where phase.parkReason == .withoutKeys: return
         case .abandon(let provider, let configured):
-            if provider == nil, try isSpelledOtherwise() { return }
+            if provider == nil, try !spelledOtherwise().isEmpty { return }
             // Whether it waits for an identity depends on the settings.
             if provider == nil, revocations.isEmpty { return }
             try checkAbandoning(provider, configured)

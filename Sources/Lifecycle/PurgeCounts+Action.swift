@@ -111,6 +111,11 @@ extension PurgeCounts {
         entries.contains { $0.action == .notLookedFor || $0.action == .withoutKeys }
     }
 
+    /// An operator goes on without what is spelled otherwise there.
+    package var isGivenUp: Bool {
+        entries.contains { $0.action == .passedOver(.spelledOtherwise) }
+    }
+
     /// Takes over which rules are unreached after another pass, before its counts are added.
     ///
     /// The first pass that reaches a rule takes all of its rows, and only then what leads there.

@@ -35,7 +35,7 @@ package struct PurgeWork: Hashable, Sendable, RequestWork {
     /// Something of it may be gone: a call was made, and what it did before a failure is not known.
     package var mayHaveBegun: Bool { attempts > 0 }
 
-    /// Whether it waits for another spelling of the user's id, which is another request's.
+    /// Whether values in another spelling stop it.
     var isSpelledOtherwise: Bool {
         step != .verified && lastFailure == Obstacle.Kind.spelling.rawValue
     }
@@ -118,6 +118,12 @@ extension PurgeWork {
         case .failure(let failure):
             return record(failure, &context)
         }
+    }
+
+    /// An operator goes on without what is spelled otherwise.
+    mutating func giveUp(at now: WallTime) {
+        counts.giveUp(store)
+        end(at: now)
     }
 
     private mutating func end(at now: WallTime) {

@@ -6,6 +6,7 @@ package enum ReceiptSentence: String, Sendable, CaseIterable {
     case closedFolders = "closed_folders"
     case emptyName = "empty_name"
     case newer, shared
+    case spelledOtherwise = "spelled_otherwise"
 
     /// In English; the ledger signs receipts with it.
     package var text: String {
@@ -24,6 +25,8 @@ package enum ReceiptSentence: String, Sendable, CaseIterable {
             "newer than the request, or of unreadable time: they may belong to a later life of the"
                 + " account"
         case .shared: "kept: what it names still has other owners"
+        case .spelledOtherwise:
+            "a value is spelled otherwise, and an operator gave up erasing from this store"
         }
     }
 }

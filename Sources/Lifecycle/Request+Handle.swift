@@ -214,9 +214,14 @@ extension Request {
             for index in unknown { purges[index].counts.goWithoutKeys() }
             return [.announce(.abandoned)]
         }
-        if try isSpelledOtherwise() {
-            endDetail = Verdict.abandoned.rawValue
-            end(as: .cancelled, at: now)
+        let spelled = try spelledOtherwise()
+        if !spelled.isEmpty {
+            if purges.contains(where: \.mayHaveErased) {
+                for index in spelled { purges[index].giveUp(at: now) }
+            } else {
+                endDetail = Verdict.abandoned.rawValue
+                end(as: .cancelled, at: now)
+            }
             return [.announce(.abandoned)]
         }
         let lacksIdentity = waitsForIdentity(environment)
@@ -228,13 +233,13 @@ extension Request {
         return [.announce(.abandoned)]
     }
 
-    /// Whether a store waits for another spelling of the user's id, and none has erased anything.
+    /// The stores that values in another spelling stop, by their places.
     ///
-    /// - Throws: ``OperationRefusal/tooLate`` if one may have.
-    func isSpelledOtherwise() throws(OperationRefusal) -> Bool {
-        guard purges.contains(where: \.isSpelledOtherwise) else { return false }
-        guard !purges.contains(where: \.mayHaveErased) else { throw .tooLate }
-        return true
+    /// - Throws: ``OperationRefusal/tooLate`` while one of them is at work.
+    func spelledOtherwise() throws(OperationRefusal) -> [Int] {
+        let found = purges.indices.filter { purges[$0].isSpelledOtherwise }
+        guard !found.contains(where: { purges[$0].isBusy }) else { throw .tooLate }
+        return found
     }
 
     /// Whether only a first credential, or an operator, lets the purge begin.

@@ -84,7 +84,8 @@ package enum RequestEvent: Hashable, Sendable {
     /// An operator wants the next try now; also ends a quarantine.
     case retry
     case cancel
-    /// An operator ends every open revocation as `abandoned`, or goes on without any identity.
+    /// An operator ends every open revocation as `abandoned`, or goes on without any identity, or
+    /// without a store that has no key or that another spelling stops.
     case abandon
     case quarantine
     /// These stores were restored from backups; what a store dates up to then came with them.

@@ -128,6 +128,28 @@ private final class DisputedStore: RowHolding, StubStore {
         }
     }
 
+    @Test(
+        "a refused abandon changes nothing of the receipt",
+        .timeLimit(.minutes(5)),
+        arguments: [nil, "7 earlier"]
+    )
+    func refusedAbandon(note: String?) async throws {
+        let whole = HoldInput(store: Self.store, reason: "case 7")
+        try await run(holding: [("case", whole)]) { backend, id, _ in
+            let name = AbandonNote.name(of: id)
+            try await backend.parts.state.setNote(name, to: note)
+            await #expect(throws: ControlProblem.self) {
+                try await backend.act(
+                    .abandon(reason: "refused", provider: nil),
+                    on: id,
+                    caller: Self.caller
+                )
+            }
+            let after = try await backend.parts.state.note(name)
+            #expect(after == note)
+        }
+    }
+
     @Test("held rows stay, and the request ends by itself", .timeLimit(.minutes(5)))
     func rows() async throws {
         let input = HoldInput(store: Self.store, rows: Self.rows("orders"))

@@ -427,7 +427,8 @@ struct RecheckServiceTests {
         let isOpen = try await world.bench.state.abandonRecheck(
             of: id,
             by: 1000,
-            at: world.clock.now()
+            at: world.clock.now(),
+            note: ("over", "1000 reason")
         )
         #expect(isOpen)
         try await world.insert(Self.user)

@@ -204,7 +204,7 @@ struct OperationTests {
         (.done(erased), true), (.halted(erased), true),
     ]
 
-    @Test("what a store spells otherwise is not cancelled after an erasure", arguments: erasures)
+    @Test("a store that spells otherwise is given up after an erasure", arguments: erasures)
     func afterErasure(_ answer: PurgeAnswer, _ hasErased: Bool) throws {
         var machine = Machine(stores: [Sample.files, Sample.database])
         try machine.revokeEverything()
@@ -212,17 +212,44 @@ struct OperationTests {
         if machine.request.purges[0].step == .waiting { try machine.sendDue() }
         let next = machine.request.purges[0].step == .waiting ? Sample.files : Sample.database
         try machine.answer(purge: Self.spelled, next)
-        let request = machine.request
+        try machine.request.check(.abandon(nil, configured: []))
+        try machine.send(.abandon)
         guard hasErased else {
-            try request.check(.abandon(nil, configured: []))
-            try machine.send(.abandon)
             #expect(machine.request.phase == .cancelled)
             return
         }
-        #expect(throws: OperationRefusal.tooLate) { try machine.send(.abandon) }
-        #expect(throws: OperationRefusal.tooLate) {
-            try request.check(.abandon(nil, configured: []))
-        }
+        let other = next == Sample.files ? Sample.database : Sample.files
+        if next == Sample.files { try machine.answer(purge: .done(PurgeCounts()), other) }
+        try machine.answer(verify: .clean, other)
+        #expect(machine.request.phase == .completed)
+        let works = machine.request.purges
+        #expect(works.filter(\.counts.isGivenUp).map(\.store) == [next])
+        #expect(works.filter(\.counts.isNotLookedFor).map(\.store) == [next])
+    }
+
+    @Test func `a store that was given up is purged again after a restoration`() throws {
+        var machine = Machine(stores: [Sample.files, Sample.database])
+        try machine.revokeEverything()
+        try machine.answer(purge: .done(Self.erased), Sample.files)
+        try machine.answer(purge: Self.spelled)
+        try machine.send(.abandon)
+        try machine.send(.restored([Sample.database], at: nil))
+        try machine.answer(verify: .clean, Sample.files)
+        try machine.answer(purge: .done(Self.erased))
+        #expect(!machine.request.purges[1].counts.isGivenUp)
+    }
+
+    @Test func `where keys come from a source, what is spelled otherwise is given up`() throws {
+        var machine = Machine(stores: [Sample.files, Sample.database])
+        machine.environment.keySources = [Sample.database: Sample.files]
+        try machine.revokeEverything()
+        try machine.answer(purge: .done(PurgeCounts()), Sample.files)
+        try machine.answer(purge: Self.spelled)
+        try machine.send(.abandon)
+        let counts = machine.request.purges[1].counts
+        // Its other keys may have been purged.
+        #expect(counts.isGivenUp && counts.isAtLeast)
+        #expect(machine.request.phase == .open(.verifying))
     }
 
     @Test func `a retry comes at once and forgets the failures`() throws {

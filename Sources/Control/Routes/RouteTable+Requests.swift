@@ -60,7 +60,7 @@ extension RouteTable {
         action(
             .abandonRequest,
             "abandon",
-            "Give up what the request waits for; needs a reason.",
+            "Give up its revocations, a store without_keys or in other_spelling, or its rechecks.",
             AbandonInput.self,
             problems: [.missingField, .tooLate, .unknownProvider]
         ) { input in .abandon(reason: input.reason, provider: input.provider) },

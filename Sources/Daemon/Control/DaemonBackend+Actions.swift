@@ -14,11 +14,11 @@ extension DaemonBackend {
         caller: Caller
     ) async throws(ControlProblem) -> WireRequest {
         switch action {
-        case .hold, .release:
+        case .hold, .release, .abandon:
             await parts.holdTurn.enter()
             defer { parts.holdTurn.leave() }
             return try await take(action, on: id, caller)
-        case .cancel, .retry, .approve, .abandon: return try await take(action, on: id, caller)
+        case .cancel, .retry, .approve: return try await take(action, on: id, caller)
         }
     }
 
@@ -38,25 +38,39 @@ extension DaemonBackend {
         }
         try await check(action, on: record)
         if case .approve(let plan) = action { try await compare(plan, of: record) }
-        if case .abandon(let reason, _) = action {
-            // Before the verdict, or a crash in between would leave a receipt without its reason.
-            let note = AbandonNote(uid: caller.actorUID, reason: reason).text
-            try await attempt(action.verb) {
-                try await parts.state.setNote(AbandonNote.name(of: id), to: note)
-            }
-        }
         // Where the user's hold still stops it, only its own is lifted.
         if try await !isHeldByUser(after: action, record) {
-            let event = try event(of: action, caller)
-            switch try await attempt(action.verb, { try await parts.engine.operate(id, event) }) {
-            case .done: break
-            case .refused(let refusal): throw Self.problem(refusal, action, record.request)
-            case .notOpen:
-                throw Self.problem(.alreadyEnded, action, try await self.record(id).request)
-            }
+            try await operate(action, on: record, caller)
         }
         report(action, on: id, caller)
         return try await show(id, caller: caller)
+    }
+
+    private func operate(
+        _ action: RequestAction,
+        on record: RequestRecord,
+        _ caller: Caller
+    ) async throws(ControlProblem) {
+        let id = record.request.id
+        let event = try event(of: action, caller)
+        let name = AbandonNote.name(of: id)
+        var before: String?
+        if case .abandon(let reason, _) = action {
+            before = try await attempt(action.verb) { try await parts.state.note(name) }
+            // Before the verdict, or a crash in between would leave a receipt without its reason.
+            let note = AbandonNote(uid: caller.actorUID, reason: reason).text
+            try await attempt(action.verb) { try await parts.state.setNote(name, to: note) }
+        }
+        let outcome = try await attempt(action.verb) { try await parts.engine.operate(id, event) }
+        if outcome != .done, case .abandon = action {
+            try await attempt(action.verb) { try await parts.state.setNote(name, to: before) }
+        }
+        switch outcome {
+        case .done: return
+        case .refused(let refusal): throw Self.problem(refusal, action, record.request)
+        case .notOpen:
+            throw Self.problem(.alreadyEnded, action, try await self.record(id).request)
+        }
     }
 
     /// Records the hold of this request alone before the engine learns of it.
@@ -90,15 +104,18 @@ extension DaemonBackend {
         let uid = caller.actorUID
         let note = AbandonNote(uid: uid, reason: reason).text
         let wasOpen = try await attempt("abandon") {
-            try await parts.state.setNote(AbandonNote.name(ofRecheck: id), to: note)
-            return try await parts.state.abandonRecheck(of: id, by: uid, at: parts.now())
-        }
-        if wasOpen {
-            parts.logger.note(
-                .recheckClosed,
-                ["request.id": "\(id)", "detail": "\(Recheck.Outcome.abandoned.rawValue)"]
+            try await parts.state.abandonRecheck(
+                of: id,
+                by: uid,
+                at: parts.now(),
+                note: (AbandonNote.name(ofRecheck: id), note)
             )
         }
+        guard wasOpen else { throw ControlProblem(.wrongState, "its rechecks have ended") }
+        parts.logger.note(
+            .recheckClosed,
+            ["request.id": "\(id)", "detail": "\(Recheck.Outcome.abandoned.rawValue)"]
+        )
         report(.abandon(reason: reason, provider: nil), on: id, caller)
         return try await show(id, caller: caller)
     }
@@ -153,7 +170,7 @@ extension DaemonBackend {
             ControlProblem(
                 .tooLate,
                 action.verb == "abandon"
-                    ? "a store may have purged something; correct the rows, then: expungectl retry"
+                    ? "a store is at work; repeat the command when it has answered: expungectl show"
                         + " \(request.id)"
                     : nil
             )
@@ -161,7 +178,11 @@ extension DaemonBackend {
             action == .cancel && request.phase == .completed
                 ? ControlProblem(.tooLate, "the request has completed")
                 : ControlProblem(.wrongState, "the request has ended")
-        case .nothingToAbandon: ControlProblem(.wrongState, "no revocation is left to give up")
+        case .nothingToAbandon:
+            ControlProblem(
+                .wrongState,
+                "it waits for no revocation, key, other spelling or recheck to give up"
+            )
         case .notOnHold: ControlProblem(.wrongState, "the request itself is not on hold")
         case .holdExists: ControlProblem(.wrongState, "another hold has that name")
         case .deletionInProgress: ControlProblem(.deletionInProgress)

@@ -204,8 +204,10 @@ struct LeftData {
             rows[place, default: 0] += data.rowCount
         }
         if !group.work.isLookedFor {
-            let store = group.work.store.rawValue
-            rows[Place(store: store, table: "", reason: "not searched: no key led there")] = 0
+            let reason =
+                group.work.counts.isGivenUp
+                ? ReceiptSentence.spelledOtherwise.text : "not searched: no key led there"
+            rows[Place(store: group.work.store.rawValue, table: "", reason: reason)] = 0
         }
         for (place, count) in rows { add(count, at: place, of: group.requestCount) }
         for copy in group.work.counts.residualCopies { add(copy, of: group) }

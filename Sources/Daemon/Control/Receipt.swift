@@ -19,7 +19,8 @@ struct Receipt: Sendable {
     var json: JSONValue {
         let request = record.request
         let isAbandoned =
-            request.isWithoutIdentities || request.purges.contains(where: \.counts.isWithoutKeys)
+            request.isWithoutIdentities
+            || request.purges.contains { $0.counts.isWithoutKeys || $0.counts.isGivenUp }
             || request.revocations.contains { $0.verdict == .abandoned }
         let isDeletion = request.kind == .deleteAccount
         let next = isDeletion ? record.openRecheck : nil
@@ -79,7 +80,8 @@ struct Receipt: Sendable {
         let accepted = purges.filter(\.counts.isAccepted)
         let erased = purges.filter { $0.isLookedFor && !$0.isNewerOnly && !$0.counts.isAccepted }
         let unknown = purges.filter(\.counts.isWithoutAnyKey)
-        let partial = purges.filter { !$0.isLookedFor && !$0.counts.isWithoutAnyKey }
+        let givenUp = purges.filter(\.counts.isGivenUp)
+        let partial = purges.filter { !$0.counts.unreached.isEmpty }
         var sentences: [String] = []
         if !erased.isEmpty {
             sentences.append(
@@ -97,6 +99,12 @@ struct Receipt: Sendable {
             sentences.append(
                 "NOTHING was erased from \(names(newer)): what was found there is newer than the"
                     + " request, see not_erased."
+            )
+        }
+        if !givenUp.isEmpty {
+            sentences.append(
+                "NOT erased from \(names(givenUp)), or only in part: an operator gave up, since a"
+                    + " value is spelled otherwise."
             )
         }
         if !unknown.isEmpty {

@@ -180,7 +180,9 @@ extension PurgeCounts {
     }
 
     fileprivate var whyNotLookedFor: String {
-        isWithoutAnyKey
+        isGivenUp
+            ? ReceiptSentence.spelledOtherwise.text
+            : isWithoutAnyKey
             ? "no key led into this store"
             : "no row of the user led there, or looking took too long: \(unreachedRules)"
     }

@@ -294,9 +294,9 @@ extension WireStep {
             verify.verdict = "clean"
         }
         guard work.step != .waiting else { return [purge, verify] }
-        if work.counts.isWithoutAnyKey {
+        if work.counts.isWithoutAnyKey || work.counts.isGivenUp {
             purge.state = .known(.skipped)
-            purge.verdict = "not looked for"
+            purge.verdict = work.counts.isGivenUp ? "given up" : "not looked for"
             verify.verdict = purge.verdict
             if work.step == .verified { verify.state = .known(.skipped) }
         } else if work.counts.isAccepted {

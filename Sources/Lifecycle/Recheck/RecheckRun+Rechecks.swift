@@ -19,7 +19,9 @@ extension RecheckRun {
         of request: Request,
         intervals: [Duration]
     ) -> (openedAt: WallTime, dueAt: WallTime)? {
-        guard let first = intervals.first, let endedAt = request.endedAt else { return nil }
+        guard let first = intervals.first, let endedAt = request.endedAt,
+            request.purges.contains(where: { !$0.counts.isGivenUp })
+        else { return nil }
         return (endedAt, endedAt + first)
     }
 

@@ -244,8 +244,8 @@ extension StateDatabase: NoteStore {
 
     func ownName(_ name: String) -> String { name + (backend.host.map { ":\($0)" } ?? "") }
 
-    /// Records a small fact; never personal, never secret.
-    package func setNote(_ name: String, to value: String) async throws {
+    /// Records a small fact, or forgets it with `nil`; never personal, never secret.
+    package func setNote(_ name: String, to value: String?) async throws {
         try await writer.perform { try $0.setFact("note:" + name, to: value) }
     }
 

@@ -58,10 +58,14 @@ extension StateDatabase {
         )
         return try ids.compactMap { id in
             guard let row = try RecheckRow.find(id, database) else { return nil }
+            // What an operator gave up was never erased, and so cannot return.
             let stores = try database.all(
-                "SELECT store FROM purges WHERE request_id = ? ORDER BY position",
+                "SELECT store, counts FROM purges WHERE request_id = ? ORDER BY position",
                 [.id(id)]
-            ) { $0.store() }
+            ) { row -> StoreName? in
+                let counts = try PurgeCounts(columnText: row.text("counts"))
+                return counts.isGivenUp ? nil : row.store("store")
+            }.compactMap(\.self)
             return try database.first(
                 "SELECT \(RequestRecord.cutoff) AS cutoff, rechecks FROM requests r WHERE id = ?",
                 [.id(id)]
@@ -121,10 +125,14 @@ extension StateDatabase {
     package func abandonRecheck(
         of id: RequestID,
         by uid: UInt32,
-        at now: WallTime
+        at now: WallTime,
+        note: (name: String, text: String)
     ) async throws -> Bool {
         let wasOpen = try await write { database, appender in
-            try RecheckWriter(database: database, appender: appender).abandon(id, by: uid, at: now)
+            let writer = RecheckWriter(database: database, appender: appender)
+            guard try writer.abandon(id, by: uid, at: now) else { return false }
+            try database.setFact("note:" + note.name, to: note.text)
+            return true
         }
         if wasOpen { requestScrub() }
         return wasOpen

@@ -146,7 +146,7 @@ struct Abandon: AsyncParsableCommand {
         discussion: """
             What waited for it, such as the purge, begins at once and cannot be undone. The \
             receipt says abandoned. A request that other_spelling blocks is cancelled if nothing \
-            was purged; there is no receipt then.
+            was purged. Otherwise it completes, and its receipt names the store as not erased.
             """
     )
 

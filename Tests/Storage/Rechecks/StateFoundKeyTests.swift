@@ -88,7 +88,12 @@ struct StateFoundKeyTests {
         ])
         #expect(try await fixture.int("SELECT count(*) FROM found_keys") == 1)
         if isAbandoned {
-            _ = try await fixture.database.abandonRecheck(of: id, by: 1, at: Self.start)
+            _ = try await fixture.database.abandonRecheck(
+                of: id,
+                by: 1,
+                at: Self.start,
+                note: ("abandon", "1 reason")
+            )
         } else {
             let due = try await fixture.database.dueRechecks(
                 under: ["k1"],
@@ -117,7 +122,12 @@ struct StateFoundKeyTests {
         // Of a request that this machine never knew, too.
         let late = [Self.sealed("c2", of: id), Self.sealed("c3", of: Self.unknown)]
         try await fixture.database.addFoundKeys(late)
-        _ = try await fixture.database.abandonRecheck(of: id, by: 1, at: Self.start)
+        _ = try await fixture.database.abandonRecheck(
+            of: id,
+            by: 1,
+            at: Self.start,
+            note: ("abandon", "1 reason")
+        )
         let found = try await fixture.database.foundKeys(of: [id, Self.unknown], as: Self.name)
         #expect(Self.texts(found[id]) == ["sealed c2"] && found[id]?.first?.isLate == true)
         #expect(

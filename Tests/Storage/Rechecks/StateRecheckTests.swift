@@ -149,8 +149,20 @@ struct StateRecheckTests {
     @Test func `an operator ends a case, and the ledger says who`() async throws {
         let fixture = try StateFixture()
         let id = try await Self.complete("a", in: fixture)
-        #expect(try await fixture.database.abandonRecheck(of: id, by: 1003, at: Self.start))
-        #expect(try await !fixture.database.abandonRecheck(of: id, by: 1003, at: Self.start))
+        var wereOpen: [Bool] = []
+        for reason in ["first", "refused"] {
+            wereOpen.append(
+                try await fixture.database.abandonRecheck(
+                    of: id,
+                    by: 1003,
+                    at: Self.start,
+                    note: ("over", reason)
+                )
+            )
+        }
+        #expect(wereOpen == [true, false])
+        let note = try await fixture.database.note("over")
+        #expect(note == "first", "a refused act changes nothing")
         let record = try #require(try await fixture.database.requestRecord(id))
         #expect(record.openRecheck == nil && record.rechecks.map(\.outcome) == [.abandoned])
         let leaves = try await fixture.database.ledgerRows(from: 0).flatMap(\.leaves)
