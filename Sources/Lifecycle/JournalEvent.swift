@@ -88,7 +88,8 @@ extension JournalEvent {
         case .storageFailed: "state database failed, exiting: {error}"
         case .journalOverflow: "journal entries dropped: {count}"
         case .operatorAction:
-            "operator action of uid {peer.uid}: {step as words}[, request {request.id}]"
+            "[operator action of uid {operator.uid}][action of application uid {peer.uid}]"
+                + ": {step as words}[, request {request.id}]"
                 + "[, provider {provider}][, store {store}]"
         case .intakePaused: "intake paused, new requests wait"
         case .intakeResumed: "intake resumed"
@@ -109,7 +110,7 @@ extension JournalEvent {
         case .checkpointFailed: "ledger checkpoint not written: {error}"
         case .stateRolledBack:
             "state older than it was: {count} or more ledger entries missing"
-        case .rollbackAccepted: "older or changed state accepted by uid {peer.uid}"
+        case .rollbackAccepted: "older or changed state accepted by uid {operator.uid}"
         case .replayStarted: "{detail} started"
         case .replayFinished: "replay finished for {count user}"
         case .replayIncomplete: "replay incomplete after {count user}, see expungectl replay status"
@@ -144,7 +145,8 @@ extension JournalEvent {
         case .deadlineNear: "deadline of request {request.id} is near: {detail}"
         case .deadlinePassed: "deadline of request {request.id} has passed: {detail}"
         case .guardTripped: "mass deletion guard tripped, purges wait"
-        case .guardOverridden: "mass deletion guard overridden by uid {peer.uid} for {count purge}"
+        case .guardOverridden:
+            "mass deletion guard overridden by uid {operator.uid} for {count purge}"
         case .providerPaused: "provider {provider} paused: {error as words}"
         case .providerResumed: "provider {provider} resumed"
         case .outageBegan: "users of provider {provider} are not served[: {error as words}]"
@@ -170,7 +172,7 @@ extension JournalEvent {
         case .spoolBack: "spool recovered[: {detail as words}]"
         case .spoolReplaced: "spool replaced or restored: {detail as words}[ ({count})]"
         case .spoolInWAL: "spool in WAL mode, nothing is imported"
-        case .unreadSources: "{count request} no longer waiting for unreadable {detail}"
+        case .unreadSources: "cannot read {detail}: {count request} no longer waiting for it"
         case .queueQuarantined: "queue {detail} cannot be used: {error as words}"
         case .queueUnwritable: "queue {detail} cannot be written: {error as words}"
         case .queueIrregular: "queue {detail} irregular: {error as words}[ ({count})]"

@@ -160,6 +160,9 @@ package enum JournalField: String, Sendable, CaseIterable {
     case attempt
     case count
     case durationMilliseconds = "duration_ms"
+    /// The login uid of the operator who acts, else that of the process.
+    case operatorUID = "operator.uid"
+    /// Of the application that acts.
     case peerUID = "peer.uid"
     case error
     case detail

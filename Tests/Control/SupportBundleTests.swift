@@ -38,6 +38,7 @@ extension ControlSuite {
         private static func bundle(
             _ socket: String,
             journal: String = Self.journal,
+            isTooSlow: Bool = false,
             code: Int32
         ) async throws -> [String: String] {
             let files = FileManager.default
@@ -45,17 +46,21 @@ extension ControlSuite {
             defer { #expect(throws: Never.self) { try files.removeItem(atPath: place) } }
             let programs = place + "/programs"
             try files.createDirectory(atPath: programs, withIntermediateDirectories: true)
-            let program = "\(programs)/journalctl"
-            let script = "#!/bin/sh\ncat <<'END'\n\(journal)\nEND\n"
-            try Data(script.utf8).write(to: URL(filePath: program))
-            #expect(unsafe chmod(program, 0o755) == 0)
+            var scripts = ["journalctl": "cat <<'END'\n\(journal)\nEND"]
+            // Ends as timeout(1) does after the time.
+            if isTooSlow { scripts["timeout"] = "shift; \"$@\"; exit 124" }
+            for (name, script) in scripts {
+                let program = "\(programs)/\(name)"
+                try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(filePath: program))
+                #expect(unsafe chmod(program, 0o755) == 0)
+            }
             let outcome = try await ProgramRun.run(
                 ["support-bundle", place + "/bundle"],
                 socket: socket,
                 path: ":\(programs):/usr/bin:/bin"
             )
             #expect(outcome.code == code, "\(outcome.err)")
-            let isWithoutJournal = outcome.err.contains("error: the bundle lacks the journal")
+            let isWithoutJournal = outcome.err.contains("error: the bundle lacks ")
             #expect(isWithoutJournal == (code == 77), "\(outcome.err)")
             var texts: [String: String] = [:]
             for name in try files.contentsOfDirectory(atPath: place + "/bundle") {
@@ -95,7 +100,25 @@ extension ControlSuite {
             let texts = try await TestServer.run(backend) { server in
                 try await Self.bundle(server.controlPath, journal: "-- No entries --", code: 0)
             }
-            #expect(texts["README.txt"]?.contains("has no entry") == false)
+            #expect(texts["README.txt"]?.contains("the bundle lacks") == false)
+        }
+
+        @Test(arguments: [true, false])
+        func `a journal that is cut short is no whole bundle`(isTooSlow: Bool) async throws {
+            let backend = FakeBackend(expecting: Self.operations)
+            let count = BundleFile.entriesMax + (isTooSlow ? 0 : 1)
+            let journal = Array(repeating: "2026-11-23T03:00:00+0000 e", count: count)
+            let texts = try await TestServer.run(backend) { server in
+                try await Self.bundle(
+                    server.controlPath,
+                    journal: journal.joined(separator: "\n"),
+                    isTooSlow: isTooSlow,
+                    code: 77
+                )
+            }
+            let readme = texts["README.txt"] ?? ""
+            #expect(readme.contains("the bundle lacks a part of the journal: it was too long or"))
+            #expect(texts["journal.txt"]?.contains(BundleFile.timeoutMark) == isTooSlow)
         }
 
         @Test(arguments: [
@@ -112,7 +135,7 @@ extension ControlSuite {
             #expect(Set(texts.keys) == Self.files)
             #expect(texts["journal.txt"]?.contains(printed) == true)
             let readme = texts["README.txt"] ?? ""
-            #expect(readme.contains("journal.txt has no entry: run it as root, or as a member of"))
+            #expect(readme.contains("the bundle lacks the journal: you may not read it, or there"))
         }
 
         @Test func `without the service a bundle says what is missing`() async throws {

@@ -28,7 +28,7 @@ import Vault
         #expect(try await backend.setIntake(isPaused: true, caller: caller).isIntakePaused)
         #expect(try await !backend.setIntake(isPaused: false, caller: caller).isIntakePaused)
         let entries = ["pause_intake", "resume_intake"].map {
-            "operatorAction peer.uid=7 step=\($0)"
+            "operatorAction operator.uid=7 step=\($0)"
         }
         #expect(bench.log.all == entries)
     }

@@ -66,7 +66,7 @@ struct JournalCatalogTests {
     @Test("what an operator did is no alarm, unless it lifts a protection")
     func acts() {
         let acts = JournalEvent.allCases.filter {
-            $0.template.contains("by uid {peer.uid}") || $0.template.contains("by an operator")
+            $0.template.contains("by uid {operator.uid}") || $0.template.contains("by an operator")
         }
         #expect(acts == [.rollbackAccepted, .requestAbandoned, .guardOverridden])
         for event in [.requestAbandoned, .operatorAction, .intakePaused] as [JournalEvent] {

@@ -11,8 +11,8 @@ struct JournalMessageTests {
     private static let facts: Logger.Metadata = [
         "request.id": "\(id)", "provider": "apple", "store": "app-db", "subscriber": "app",
         "step": "hold_user", "state": "completed", "verdict": "proven", "attempt": "3",
-        "count": "12", "duration_ms": "64000", "peer.uid": "1000", "error": "unknown_vault_key",
-        "detail": "needs_reauthentication",
+        "count": "12", "duration_ms": "64000", "operator.uid": "1000",
+        "peer.uid": "1000", "error": "unknown_vault_key", "detail": "needs_reauthentication",
     ]
 
     private static func message(_ event: JournalEvent, _ facts: Logger.Metadata) -> String {
@@ -68,6 +68,18 @@ struct JournalMessageTests {
             ),
             (
                 .spoolUnreadableRows, ["count": "1"], "spool has 1 unreadable row"
+            ),
+            (
+                .unreadSources, ["count": "2", "detail": "queue app, spool"],
+                "cannot read queue app, spool: 2 requests no longer waiting for it"
+            ),
+            (
+                .operatorAction, ["operator.uid": "7", "step": "hold_user"],
+                "operator action of uid 7: hold user"
+            ),
+            (
+                .operatorAction, ["peer.uid": "7", "step": "cancel"],
+                "action of application uid 7: cancel"
             ),
             (
                 .outageBegan, ["provider": "line", "error": ""],

@@ -44,7 +44,7 @@ extension DaemonBackend {
         }
         parts.engine.post(.guardOverride(purges: purges, until: until))
         await parts.engine.probe()
-        parts.logger.note(.guardOverridden, ["count": "\(purges)", "peer.uid": "\(uid)"])
+        parts.logger.note(.guardOverridden, ["count": "\(purges)", "operator.uid": "\(uid)"])
         return guardState(counts)
     }
 

@@ -58,7 +58,7 @@ struct DaemonBackend: ControlBackend {
     func audit(_ verb: String, _ caller: Caller, _ facts: Logger.Metadata = [:]) {
         var facts = facts
         facts["step"] = "\(verb)"
-        facts["peer.uid"] = "\(caller.actorUID)"
+        facts[caller.role == .operator ? "operator.uid" : "peer.uid"] = "\(caller.actorUID)"
         parts.logger.note(.operatorAction, facts)
     }
 

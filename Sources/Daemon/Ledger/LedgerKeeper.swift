@@ -330,7 +330,7 @@ actor LedgerKeeper {
         (last, fileEnd, health) = (nil, 0, .sound)
         frontier = MerkleFrontier()
         try await takeUpTree()
-        logger.note(.rollbackAccepted, ["peer.uid": "\(uid)"])
+        logger.note(.rollbackAccepted, ["operator.uid": "\(uid)"])
     }
 }
 

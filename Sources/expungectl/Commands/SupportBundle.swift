@@ -10,9 +10,10 @@ struct SupportBundle: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Collect settings, status, metrics and journal for a problem report.",
         discussion: """
-            Writes files without secrets and user ids; README.txt says what is left out, and \
-            what is missing. Ends with 5 if the service did not answer, and else with 77 if the \
-            journal cannot be read.
+            Writes files without secrets, user ids and mail addresses. Ids of requests and uids of \
+            operators and applications remain; README.txt says what is left out, and what is \
+            missing. Ends with 5 if the service did not answer, and else with 77 if a part of the \
+            day's journal is missing.
             """
     )
 
@@ -28,9 +29,9 @@ struct SupportBundle: AsyncParsableCommand {
                 let text = try await content(of: file)
                 try write(text, to: file.rawValue)
                 notes.append("\(file.rawValue): \(file.summary)")
-                if file == .journal, !Self.isOfJournal(text) {
-                    notes.append("\(file.rawValue) has no entry: \(Self.noJournal.hint ?? "")")
-                    failure = failure ?? Self.noJournal
+                if file == .journal, let lack = Self.lack(ofJournal: text) {
+                    notes.append("\(lack.message); \(lack.hint ?? "")")
+                    failure = failure ?? lack
                 }
             } catch let error as ControlClientError {
                 notes.append("\(file.rawValue) is missing: \(error)")
@@ -49,7 +50,8 @@ struct SupportBundle: AsyncParsableCommand {
         process printed.
         Journal entries that may quote these are left out, too. So is what expungectl doctor
         finds: run it, and add what may leave the machine.
-        Mail addresses are replaced by (address). Ids of requests and uids of operators remain.
+        Mail addresses are replaced by (address). Ids of requests remain, and uids of operators
+        and applications.
 
         """
 
@@ -59,17 +61,27 @@ struct SupportBundle: AsyncParsableCommand {
         code: .unexamined
     )
 
-    /// Whether a line begins with a time, or there was nothing to write for a day.
+    private static let cutJournal = CommandFailure(
+        message: "the bundle lacks a part of the journal: it was too long or slow to read",
+        hint: "add what journalctl(1) prints of the time of the problem",
+        code: .unexamined
+    )
+
+    /// What is missing of the day; entries begin with a time.
     ///
     /// Of a journal that cannot be read, journalctl(1) prints why.
-    private static func isOfJournal(_ text: String) -> Bool {
-        text == "-- No entries --\n"
-            || text.split(separator: "\n").contains { $0.first?.isNumber == true }
+    private static func lack(ofJournal text: String) -> CommandFailure? {
+        let entryCount = text.split(separator: "\n").count { $0.first?.isNumber == true }
+        let isCut =
+            entryCount > BundleFile.entriesMax || text.utf8.count >= BundleFile.bytesMax
+            || text.hasSuffix(BundleFile.timeoutMark + "\n")
+        if isCut { return cutJournal }
+        return entryCount > 0 || text == "-- No entries --\n" ? nil : noJournal
     }
 
     private func content(of file: BundleFile) async throws -> String {
         switch file {
-        case .machine, .journal: FileBytes.output(of: file.command, atMost: 1 << 26)
+        case .machine, .journal: FileBytes.output(of: file.command, atMost: BundleFile.bytesMax)
         case .metrics: try await global.call(.metrics)
         case .settings: Config.text(try await global.call(.settings(.shareable)))
         case .status: try Self.json(try await global.call(.status))
@@ -127,6 +139,11 @@ enum BundleFile: String, CaseIterable {
     case metrics = "metrics.txt"
     case journal = "journal.txt"
 
+    static let bytesMax = 1 << 26
+    static let entriesMax = 50_000
+    /// Behind what journalctl(1) printed until it took too long.
+    static let timeoutMark = "-- cut after 60 s --"
+
     /// Events whose free text is a name of the configuration, a code, a count or a time.
     ///
     /// In others it may quote the configuration, a path, or what a store answered.
@@ -164,9 +181,12 @@ enum BundleFile: String, CaseIterable {
             "exec 2>&1; uname -srm; grep ^PRETTY_NAME= /etc/os-release; systemctl --version"
         // What a process prints itself may quote a value, and has no MESSAGE_ID.
         case .journal:
-            "exec 2>&1; timeout 60 journalctl --no-pager --no-hostname --since=-24h --lines=50000"
+            "exec 2>&1; timeout 60 journalctl --no-pager --no-hostname --since=-24h"
+                + " --lines=\(Self.entriesMax + 1)"
                 + " --output=short-iso _SYSTEMD_UNIT=expunged.service \(Self.matches)"
                 + " + _PID=1 UNIT=expunged.service"
+                // As timeout(1) says it.
+                + "; test $? != 124 || echo '\(Self.timeoutMark)'"
         case .settings, .status, .providers, .stores, .ledger, .metrics: ""
         }
     }
