@@ -164,6 +164,27 @@ struct ReceiptRulesTests {
         #expect(!summary.contains("NOTHING was erased from 'app-db'"))
     }
 
+    @Test func `a store that an operator gave up is named as not erased`() async throws {
+        let receipt = try await Self.receipt(
+            [Self.rule("author", "delete")],
+            [
+                .init(
+                    name: "app-db",
+                    action: .passedOver(.spelledOtherwise),
+                    rowCount: 0
+                )
+            ]
+        )
+        let store = try #require(receipt["stores"]?.array?.first)
+        #expect(store["verified"] == false && store["verified_at"] == nil)
+        let reason = ReceiptSentence.spelledOtherwise.text
+        #expect(store["not_looked_for"]?.string == reason)
+        #expect(receipt["not_erased"]?.array?.map { $0["reason"]?.string } == [reason])
+        let summary = try #require(receipt["summary"]?.string)
+        #expect(summary.contains("NOT erased from 'app-db', or only in part: an operator gave up"))
+        #expect(!summary.contains("The user's data was erased from 'app-db'"))
+    }
+
     @Test func `a rule to whose rows nothing led is named, and its store is not verified`()
         async throws
     {

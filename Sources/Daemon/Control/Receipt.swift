@@ -81,7 +81,9 @@ struct Receipt: Sendable {
         let erased = purges.filter { $0.isLookedFor && !$0.isNewerOnly && !$0.counts.isAccepted }
         let unknown = purges.filter(\.counts.isWithoutAnyKey)
         let givenUp = purges.filter(\.counts.isGivenUp)
-        let partial = purges.filter { !$0.counts.unreached.isEmpty }
+        let partial = purges.filter {
+            !$0.counts.unreached.isEmpty && !$0.counts.isWithoutAnyKey
+        }
         var sentences: [String] = []
         if !erased.isEmpty {
             sentences.append(

@@ -117,8 +117,8 @@ struct Reporter: EngineObserver {
         case .tokensExpiring(let name, let count):
             logger.note(.tokensExpiring, ["provider": "\(name)", "count": "\(count)"])
         case .unreadSources(let names, let count):
-            let names = names.joined(separator: ", ")
-            logger.note(.unreadSources, ["count": "\(count)", "detail": "\(names)"])
+            let detail = names.joined(separator: ", ")
+            logger.note(.unreadSources, ["count": "\(count)", "detail": "\(detail)"])
         case .clockBehind: logger.note(.clockBehind)
         case .called(let name, let failure, let duration):
             measurements.called(name, failure, duration)
