@@ -96,7 +96,7 @@ import Testing
             #expect(await refusal(backend) == .wrongState)
             #expect(await refusal(backend, count: 2) == nil)
             let written = try await bench.state.guardOverride(at: Bench.start)
-            #expect(bench.log.all.filter { $0.contains("peer.uid=1000") }.count == 1)
+            #expect(bench.log.all.filter { $0.contains("operator.uid=1000") }.count == 1)
             #expect(written?.purges == 2)
             #expect(written?.until == Bench.start + .seconds(3600))
             let ends = try await submit(["bob", "carol", "dave"], to: backend)

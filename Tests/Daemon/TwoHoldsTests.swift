@@ -59,7 +59,7 @@ import Testing
             #expect(try await heldBy(backend, id) == [WireRequestHold()])
         } log: { log in
             // One entry for each act.
-            #expect(log.count { $0.contains("peer.uid=1000") || $0.hasPrefix("hold") } == 5)
+            #expect(log.count { $0.contains("operator.uid=1000") || $0.hasPrefix("hold") } == 5)
             #expect(!log.contains { $0.contains("canary") })
         }
     }
