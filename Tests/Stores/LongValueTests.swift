@@ -1,3 +1,4 @@
+import GRDB
 import Engine
 import Lifecycle
 import TestSupport
