@@ -653,7 +653,7 @@ _expungectl_store-credential() {
     # Offer option value completions
     case "${prev}" in
     '--kind')
-        __expungectl_add_completions -W 'authorization_code'$'\n''refresh_token'$'\n''access_token'$'\n''id_token'
+        __expungectl_add_completions -W 'authorization_code'$'\n''refresh_token'$'\n''access_token'$'\n''id_token'$'\n''subject'
         return
         ;;
     '--client-id')

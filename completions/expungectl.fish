@@ -367,7 +367,7 @@ complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl identities" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl identities" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl store-credential" -eq 1' -fka '(__expungectl_custom_completion ---completion store-credential -- positional@1 (count (__expungectl_tokens -pc)) (__expungectl_tokens -tC))'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" kind' -l 'kind' -d 'The kind of the credential.' -rfka 'authorization_code refresh_token access_token id_token'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" kind' -l 'kind' -d 'The kind of the credential.' -rfka 'authorization_code refresh_token access_token id_token subject'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" client-id' -l 'client-id' -d 'The client id, if the provider has several.' -rfka ''
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" subject' -l 'subject' -d 'The provider\'s id of the user, if known.' -rfka ''
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl store-credential" secret-file' -l 'secret-file' -d 'The credential.' -rF

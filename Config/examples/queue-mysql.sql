@@ -42,7 +42,8 @@ CREATE TABLE expunged_credentials (  -- inbox: sealed into the vault, then scrub
   client_id     VARCHAR(2048),       -- required when the provider has several
   subject       VARCHAR(2048),
   kind          VARCHAR(32) NOT NULL
-                  CHECK (kind IN ('authorization_code', 'refresh_token', 'access_token', 'id_token')),
+                  CHECK (kind IN ('authorization_code', 'refresh_token', 'access_token', 'id_token',
+                                  'subject')),
   secret        TEXT CHECK (CHAR_LENGTH(secret) <= 8192),
   redirect_uri  TEXT,
   code_verifier TEXT,

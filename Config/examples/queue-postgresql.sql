@@ -40,7 +40,8 @@ CREATE TABLE expunged.credentials (  -- inbox: sealed into the vault, then scrub
   client_id     text,                -- required when the provider has several
   subject       text,
   kind          text NOT NULL
-                  CHECK (kind IN ('authorization_code', 'refresh_token', 'access_token', 'id_token')),
+                  CHECK (kind IN ('authorization_code', 'refresh_token', 'access_token', 'id_token',
+                                  'subject')),
   secret        text CHECK (length(secret) <= 8192),
   redirect_uri  text,
   code_verifier text,

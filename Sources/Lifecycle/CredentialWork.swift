@@ -127,10 +127,11 @@ package struct CredentialWork: Hashable, Sendable {
 
     package var needsProof: Bool { if case .contradicted = intent { true } else { false } }
 
-    /// Whether it is a token that could not be read, or that the provider refused to revoke.
+    /// Whether it could not be read, or the provider refused to revoke it.
     var mayLiveOn: Bool {
         switch kind {
         case .refreshToken, .accessToken: step == .unusable || step == .refused
+        case .subject: step == .refused
         case .authorizationCode, .idToken: false
         }
     }
@@ -151,7 +152,9 @@ package struct CredentialWork: Hashable, Sendable {
     /// Whether the provider honored it, or gave it out or vouched for it in a call of its own.
     package var wasSeenLive: Bool { intent.wasLive || lastLiveAt != nil || kind == .idToken }
 
-    var rank: Int { (isOfEarlierGrant ? 2 : 0) + (kind == .refreshToken ? 0 : 1) }
+    var rank: Int {
+        (isOfEarlierGrant ? 3 : 0) + (kind == .subject ? 0 : kind == .refreshToken ? 1 : 2)
+    }
 
     /// Whether it counts for itself, was never seen live, and the provider may be asked now.
     ///
@@ -247,7 +250,8 @@ package struct CredentialWork: Hashable, Sendable {
         case .refreshToken where traits.canCheckRefreshToken: break
         case .refreshToken where traits.asksRefusedTokens && isGivenUp: break
         case .accessToken where traits.canCheckAccessToken: break
-        case .refreshToken, .accessToken, .authorizationCode, .idToken: return nil
+        case .subject where traits.canCheckSubject: break
+        case .refreshToken, .accessToken, .authorizationCode, .idToken, .subject: return nil
         }
         guard let lastRefreshAt else { return .distantPast }
         return lastRefreshAt + traits.refreshInterval

@@ -3,6 +3,8 @@ package struct ProviderTraits: Hashable, Sendable {
     package let canCheckRefreshToken: Bool
     /// Whether an access token may be asked about (RFC 7662); a refresh grant cannot.
     package let canCheckAccessToken: Bool
+    /// Whether the provider lists what a user granted.
+    package let canCheckSubject: Bool
     /// The least time between two refreshes of one token; Apple: once a day ("Verifying a user").
     package let refreshInterval: Duration
     package let livenessLifetime: Duration
@@ -10,9 +12,8 @@ package struct ProviderTraits: Hashable, Sendable {
     /// Whether a success means that the token was live; RFC 7009 §2.2 servers always answer it.
     package let refusesUnknownTokens: Bool
     package let hasNoRevocationAPI: Bool
-    /// Whether an id token is enough to revoke with (Facebook Limited Login), or the subject that
-    /// it names (Microsoft).
-    package let usesIDTokens: Bool
+    /// What is enough to revoke with, besides tokens: an id token, or the subject.
+    package let extraKinds: Set<CredentialKind>
     /// Whether a refresh uses the old refresh token up; a lost answer leaves it in doubt.
     package let rotatesRefreshTokens: Bool
     /// Whether a call that revokes a refresh token may refresh it, too.
@@ -30,12 +31,13 @@ package struct ProviderTraits: Hashable, Sendable {
     package init(
         canCheckRefreshToken: Bool,
         canCheckAccessToken: Bool = false,
+        canCheckSubject: Bool = false,
         refreshInterval: Duration,
         livenessLifetime: Duration,
         revokesWholeGrant: Bool,
         refusesUnknownTokens: Bool = false,
         hasNoRevocationAPI: Bool = false,
-        usesIDTokens: Bool = false,
+        extraKinds: Set<CredentialKind> = [],
         rotatesRefreshTokens: Bool = false,
         refreshesToRevoke: Bool = false,
         asksRefusedTokens: Bool = false,
@@ -44,11 +46,11 @@ package struct ProviderTraits: Hashable, Sendable {
         userActionText: String,
         isUserActionConfigured: Bool = false
     ) {
-        self.canCheckRefreshToken = canCheckRefreshToken
+        (self.canCheckRefreshToken, self.canCheckSubject) = (canCheckRefreshToken, canCheckSubject)
         (self.canCheckAccessToken, self.refreshInterval) = (canCheckAccessToken, refreshInterval)
         (self.livenessLifetime, self.revokesWholeGrant) = (livenessLifetime, revokesWholeGrant)
         self.refusesUnknownTokens = refusesUnknownTokens
-        (self.hasNoRevocationAPI, self.usesIDTokens) = (hasNoRevocationAPI, usesIDTokens)
+        (self.hasNoRevocationAPI, self.extraKinds) = (hasNoRevocationAPI, extraKinds)
         (self.rotatesRefreshTokens, self.tokenClock) = (rotatesRefreshTokens, tokenClock)
         (self.refreshesToRevoke, self.asksRefusedTokens) = (refreshesToRevoke, asksRefusedTokens)
         (self.userActionURL, self.userActionText) = (userActionURL, userActionText)

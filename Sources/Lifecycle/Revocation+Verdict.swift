@@ -22,7 +22,7 @@ extension Revocation {
         let lost = credentials.filter { $0.step == .lost }
         guard !lost.isEmpty else { return false }
         let isWholeGrant =
-            traits.revokesWholeGrant || proof == .grantGone
+            traits.revokesWholeGrant || proof == .grantGone || isEndedBySubject
             || credentials.contains { $0.step == .gone && !isAmbiguous($0) }
         return hasYoungerLostCode || !isWholeGrant || lost.contains(where: isAmbiguous)
     }
@@ -40,9 +40,16 @@ extension Revocation {
         }
     }
 
-    /// Whether no revocation of another token ends it, too.
+    /// Whether no revocation of another credential ends it, too.
     private func countsAlone(_ credential: CredentialWork, _ traits: ProviderTraits) -> Bool {
-        !traits.revokesWholeGrant || isAmbiguous(credential)
+        !traits.revokesWholeGrant && !isEndedBySubject || isAmbiguous(credential)
+    }
+
+    /// Whether all that the user granted the client is shown to be ended.
+    private var isEndedBySubject: Bool {
+        credentials.contains {
+            $0.kind == .subject && [.proven, .gone].contains($0.step) && !$0.isOfEarlierGrant
+        }
     }
 
     /// Whether it may be of another account of the user, and says nothing of this one.
@@ -59,14 +66,15 @@ extension Revocation {
         }
         let steps = Set(deciding.map(\.step))
         let isUnconfirmed = credentials.contains {
-            $0.step == .unconfirmed && countsAlone($0, traits)
+            // A subject that shows nothing takes nothing from what tokens show.
+            $0.step == .unconfirmed && $0.kind != .subject && countsAlone($0, traits)
         }
         if !steps.isDisjoint(with: [.proven, .accepted, .gone]) {
             // No other token speaks for one that nobody saw live, and no sign-in would.
             if isUnconfirmed { return .unconfirmed }
             let isProven =
                 steps.contains(.proven)
-                && (traits.revokesWholeGrant || !steps.contains(.accepted))
+                && (traits.revokesWholeGrant || isEndedBySubject || !steps.contains(.accepted))
             if isProven { return .proven }
             return steps.contains(.accepted) ? .accepted : .alreadyGone
         }

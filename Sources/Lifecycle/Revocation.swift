@@ -104,7 +104,7 @@ extension Revocation {
         isProviderUnknown = false
         if policy.traits.hasNoRevocationAPI { return finish(.manual, at: now) }
         if !hadCredentials { return finish(.nothingToRevoke, at: now) }
-        if policy.traits.usesIDTokens { takeUpIDTokens() }
+        takeUp(policy.traits.extraKinds)
         takeUpRefused(at: now)
         if let earned = earnedVerdict(policy.traits) { return finish(earned, at: now) }
         guard credentials.contains(where: { !$0.step.isFinal }) else {
@@ -120,8 +120,9 @@ extension Revocation {
         return advanceCredential(now: now, traits: policy.traits)
     }
 
-    /// Refresh tokens go first, since a dead one says more, and those of an earlier grant last,
-    /// since their revocation could end a later grant before its own tokens are asked about.
+    /// The subject goes first, since it ends all tokens. Refresh tokens follow, since a dead one
+    /// says more, and those of an earlier grant are last: their revocation could end a later grant
+    /// before its own tokens are asked about.
     private mutating func advanceCredential(now: WallTime, traits: ProviderTraits) -> RevocationStep
     {
         let order = credentials.indices.filter { !credentials[$0].step.isFinal }.sorted {
@@ -200,10 +201,10 @@ extension Revocation {
 
     var hasPendingCode: Bool { credentials.contains { $0.step == .codePending } }
 
-    /// The store calls every id token unusable, since most providers have no use for one.
-    private mutating func takeUpIDTokens() {
+    /// The state calls id tokens and subjects unusable, since most providers have no use for one.
+    private mutating func takeUp(_ kinds: Set<CredentialKind>) {
         for index in credentials.indices
-        where credentials[index].kind == .idToken && credentials[index].step == .unusable
+        where kinds.contains(credentials[index].kind) && credentials[index].step == .unusable
             && !credentials[index].hasRevokeIntent
         {
             credentials[index].step = .stored
@@ -319,11 +320,12 @@ extension Revocation {
             credentials[index].endRefresh(nil)
             if isLastQuestion { credentials[index].refusals = nil }
             succeed(at: index)
-        case .dead:
+        case .dead where credentials[index].kind != .subject:
             credentials[index].lastRefreshAt = context.now
             credentials[index].step = credentials[index].rotation.isInDoubt ? .unusable : .dead
             succeed(at: index)
-        case .unknown:
+        // Of a subject without a listed grant, the revocation says more.
+        case .dead, .unknown:
             succeed(at: index)
             credentials[index].lastRefreshAt = context.now
             credentials[index].lastCheck = credentials[index].rotation.isUnderWay ? .unknown : nil
@@ -438,7 +440,8 @@ extension Revocation {
             attempts -= 1
             return [.pauseProvider(provider)]
         case .sealBroken:
-            credentials[index].step = .unusable
+            // An unusable subject would be taken up again.
+            credentials[index].step = credentials[index].kind == .subject ? .refused : .unusable
             return [.announce(.sealBroken(provider))]
         case .vaultSealed:
             attempts -= 1

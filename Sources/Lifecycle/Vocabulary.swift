@@ -11,6 +11,8 @@ package enum CredentialKind: String, Sendable, CaseIterable {
     case refreshToken = "refresh_token"
     case accessToken = "access_token"
     case idToken = "id_token"
+    /// The provider's own id of the user, for a provider that revokes by it.
+    case subject
 }
 
 /// How the revocation of one identity ended.

@@ -84,6 +84,25 @@ import Vault
         #expect(revocations.allSatisfy { $0.credentials.isEmpty && $0.hasUnheldTokens })
     }
 
+    @Test("a user's id at the provider is stored alone, and names the account")
+    func subjectAlone() async throws {
+        let bench = try Bench()
+        let vault = SealedVault(keyring: VaultKeyring(active: try Bench.key(1)))
+        var offer = try bench.offer("alice", "unused")
+        offer.credential = SubmittedCredential(kind: .subject, secret: Secret("u-17"))
+        guard case .stored = try await bench.service(vault).store([offer]).first else {
+            Issue.record("the user's id was not stored")
+            return
+        }
+        let revocation = try #require(
+            try await bench.submit("alice", stores: [], at: Bench.start).request.revocations.first
+        )
+        let subject = SubjectHash.make(Secret("u-17"), at: offer.provider, bench.hasher)
+        #expect(revocation.subjectHash == subject)
+        #expect(revocation.credentials.map(\.kind) == [.subject])
+        #expect(revocation.credentials.map(\.isUnnamed) == [false])
+    }
+
     @Test("the reason is told once in a run and stays an alarm")
     func tellsOnce() async throws {
         let (bench, service) = try await benchWithLostKey()

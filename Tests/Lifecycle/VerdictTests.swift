@@ -224,7 +224,7 @@ struct VerdictTests {
         var machine = Machine(
             identities: [Sample.snapshot([token])],
             in: Sample.environment(
-                Sample.traits(canCheck: false, usesIDTokens: usesIDTokens)
+                Sample.traits(canCheck: false, extraKinds: usesIDTokens ? [.idToken] : [])
             )
         )
         let effects = try machine.send(.due)

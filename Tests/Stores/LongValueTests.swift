@@ -1,5 +1,5 @@
-import GRDB
 import Engine
+import GRDB
 import Lifecycle
 import TestSupport
 import Testing

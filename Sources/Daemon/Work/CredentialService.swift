@@ -174,7 +174,8 @@ struct CredentialService: Sendable {
         if let verifier = submitted.codeVerifier {
             credential.sealedCodeVerifier = try seal(verifier, as: .codeVerifier, nonce)
         }
-        if let subject = submitted.subject {
+        let isSubject = submitted.kind == .subject
+        if let subject = isSubject ? submitted.secret : submitted.subject {
             let subjectNonce = generator.rowNonce()
             credential.subject = LearnedSubject(
                 hash: SubjectHash.make(subject, at: offer.provider, hasher),

@@ -113,7 +113,7 @@ package final class AppleProvider: HostedProvider {
         switch credential.kind {
         case .refreshToken, .accessToken:
             return await gate.pass(credential.clientID) { await revokeAsAny(credential) }
-        case .authorizationCode, .idToken: return .failure(.unusable)
+        case .authorizationCode, .idToken, .subject: return .failure(.unusable)
         }
     }
 

@@ -58,7 +58,7 @@ extension FacebookKind: ProviderKind {
             livenessLifetime: .zero,
             revokesWholeGrant: true,
             refusesUnknownTokens: true,
-            usesIDTokens: true,
+            extraKinds: [.idToken, .subject],
             // A long-lived token; the app's own token revokes where the user's id is known.
             tokenClock: TokenClock(
                 .seconds(60 * 86_400),

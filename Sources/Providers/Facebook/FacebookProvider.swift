@@ -93,7 +93,7 @@ package final class FacebookProvider: HostedProvider {
         switch credential.kind {
         case .idToken: return await uninstall(credential.secret)
         case .authorizationCode: return .failure(.unusable)
-        case .accessToken, .refreshToken: break
+        case .accessToken, .refreshToken, .subject: break
         }
         var subject = credential.subject
         if subject == nil {

@@ -88,7 +88,7 @@ package final class GitHubProvider: TokenOnlyProvider, HostedProvider {
             case .refused: return .failure(.unusable)
             case .failure(let failure): return .failure(failure)
             }
-        case .authorizationCode, .idToken: return .failure(.unusable)
+        case .authorizationCode, .idToken, .subject: return .failure(.unusable)
         }
     }
 
@@ -104,7 +104,7 @@ package final class GitHubProvider: TokenOnlyProvider, HostedProvider {
             case .dead: return .alreadyInvalid
             case .failure(let failure): return .failure(failure)
             }
-        case .authorizationCode, .idToken: return .failure(.unusable)
+        case .authorizationCode, .idToken, .subject: return .failure(.unusable)
         }
     }
 

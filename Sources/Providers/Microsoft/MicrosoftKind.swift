@@ -91,7 +91,7 @@ extension MicrosoftKind: ProviderKind {
             revokesWholeGrant: true,
             refusesUnknownTokens: true,
             hasNoRevocationAPI: graphTenants.isEmpty || isPersonal,
-            usesIDTokens: true,
+            extraKinds: [.idToken, .subject],
             // "Refresh tokens": 90 days, and each use brings a new one. Using one does not end it,
             // so nothing is in doubt after an answer that was lost.
             tokenClock: TokenClock(.seconds(90 * 86_400)),

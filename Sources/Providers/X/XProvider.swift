@@ -95,7 +95,7 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
             return await invalidate(credential.secret, consumerSecret)
         // OAuth 1.0a has no such tokens, so one application's mistake is not the provider's.
         case (.oauth1, .refreshToken): return .unfit
-        case (_, .authorizationCode), (_, .idToken): return .failure(.unusable)
+        case (_, .authorizationCode), (_, .idToken), (_, .subject): return .failure(.unusable)
         }
     }
 

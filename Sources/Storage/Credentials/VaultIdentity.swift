@@ -229,7 +229,7 @@ extension VaultIdentity {
                 case .exchanged?, .refused?, .expired?, nil: .unusable
                 }
             case .refreshToken, .accessToken: .stored
-            case .idToken: .unusable
+            case .idToken, .subject: .unusable
             }
         }
     }

@@ -39,7 +39,8 @@ extension StateSchema {
           id               INTEGER PRIMARY KEY AUTOINCREMENT,
           identity_id      BLOB NOT NULL REFERENCES identities (id) ON DELETE CASCADE,
           kind             TEXT NOT NULL CHECK (kind = 'authorization_code'
-            OR kind = 'refresh_token' OR kind = 'access_token' OR kind = 'id_token'),
+            OR kind = 'refresh_token' OR kind = 'access_token' OR kind = 'id_token'
+            OR kind = 'subject'),
           row_nonce        BLOB NOT NULL,
           sealed_secret    BLOB,          -- NULL for a spent code
           sealed_code_verifier BLOB,

@@ -41,7 +41,7 @@ enum SpoolSchema {
           client_id          TEXT,           -- required when the provider has several
           subject            TEXT,
           kind               TEXT NOT NULL CHECK (kind IN ('authorization_code', \
-        'refresh_token', 'access_token', 'id_token')),
+        'refresh_token', 'access_token', 'id_token', 'subject')),
           secret             TEXT CHECK (length(secret) <= 8192),
           redirect_uri       TEXT,           -- of the authorize request; empty if it had none
           code_verifier      TEXT,
