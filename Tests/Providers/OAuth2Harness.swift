@@ -11,6 +11,7 @@ struct OAuth2Setup: Sendable {
     var profile: OAuth2Profile
     var http = RemoteSettings(name: ProviderName("sso"))
     var clients: [OAuth2Client]
+    var admin = AdminAPI.Access.open
 }
 
 /// Runs a provider of the OAuth 2 family against an address, and shuts it down.
@@ -38,6 +39,7 @@ enum OAuth2Harness {
             settings.profile,
             http: settings.http,
             clients: settings.clients,
+            admin: settings.admin,
             in: FamilyHarness.environment(now: now)
         )
         do {

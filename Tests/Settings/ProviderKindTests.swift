@@ -74,6 +74,26 @@ struct ProviderKindTests {
         #expect(try Self.kind(text) as? GitHubKind == expected)
     }
 
+    @Test("an admin API makes a user's id enough, where a preset knows it")
+    func adminAPI() throws {
+        let url = #"admin_url = "https://sso.example.com/admin/""#
+        let issuer = #"issuer = "https://sso.example.com""#
+        let (client, secret) = (#"admin_client_id = "c""#, #"admin_secret_credential = "s""#)
+        let preset = #"preset = "keycloak""#
+        let text = Self.section("oauth2", preset, issuer, url, client, secret)
+        let kind = try #require(try Self.kind(text) as? OAuth2Kind)
+        #expect(kind.profile.adminURL == "https://sso.example.com/admin")
+        #expect(kind.traits.extraKinds == [.subject])
+        let refused = [
+            ([issuer, url], "admin_url"), ([preset, issuer, client, secret], "admin_url"),
+            ([preset, issuer, url, client], "admin_secret_credential"),
+        ]
+        for (lines, expected) in refused {
+            let text = Self.section("oauth2") + lines.joined(separator: "\n")
+            #expect(Sample.message(text).contains(expected), "\(lines)")
+        }
+    }
+
     @Test("X without a secret is a public client, but OAuth 1.0a signs with one")
     func x() throws {
         let expected = XKind(

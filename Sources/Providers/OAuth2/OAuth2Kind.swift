@@ -17,6 +17,8 @@ package struct OAuth2Kind {
     let authentication: ClientAuthentication?
     let key: Key?
     let profile: OAuth2Profile
+    let adminClientID: String?
+    let adminSecret: String?
 }
 
 extension OAuth2Kind: ProviderKind {
@@ -41,7 +43,10 @@ extension OAuth2Kind: ProviderKind {
             )
         }
         profile = Self.profile(section, over: usual)
+        adminClientID = section.text("admin_client_id")
+        adminSecret = section.text("admin_secret_credential")
         checkAuthentication(section, &problems)
+        checkAdmin(&problems)
     }
 
     package var traits: ProviderTraits { profile.traits }
@@ -51,8 +56,17 @@ extension OAuth2Kind: ProviderKind {
             profile,
             http: setup.http,
             clients: try clients(setup),
+            admin: try adminAccess(setup),
             in: setup.environment
         )
+    }
+
+    private func adminAccess(_ setup: ProviderSetup) throws -> AdminAPI.Access {
+        guard let secret = try adminSecret.map(setup.secret) else { return .open }
+        guard let adminClientID else { return .token(secret) }
+        let proof: OAuth2Client.Authentication =
+            profile.prefersPost ? .post(secret) : .basic(secret)
+        return .client(OAuth2Client(id: adminClientID, authentication: proof))
     }
 
     private func clients(_ setup: ProviderSetup) throws -> [OAuth2Client] {
@@ -106,6 +120,7 @@ extension OAuth2Kind {
         let introspectionURL = section.text("introspection_url")
         profile.introspectionURL = introspectionURL ?? usual.introspectionURL
         profile.keysURL = section.text("jwks_url") ?? usual.keysURL
+        profile.adminURL = section.baseURL("admin_url")
         profile.endpointHosts = section.texts("endpoint_hosts")
         let usualCheck = introspectionURL == nil ? usual.check : .introspection
         profile.check = section.choice("check") ?? usualCheck
@@ -117,6 +132,23 @@ extension OAuth2Kind {
         profile.nonce = section.requiredChoice("nonce")
         profile.userActionURL = section.text("user_action_url") ?? usual.userActionURL
         return profile
+    }
+
+    private func checkAdmin(_ problems: inout SectionProblems) {
+        if profile.adminURL == nil, (adminSecret ?? adminClientID) != nil {
+            problems.report(.missingKey, "admin_url", "admin_client_id and its secret are for it")
+        }
+        if profile.adminURL != nil, profile.grants == nil {
+            let known = OAuth2Profile.presets.filter { $0.value.grants != nil }.keys.sorted()
+            problems.report(
+                .contradiction,
+                "admin_url",
+                "only these presets have an admin API: \(known.joined(separator: ", "))"
+            )
+        }
+        if adminClientID != nil, adminSecret == nil {
+            problems.report(.missingKey, "admin_secret_credential", "admin_client_id needs it")
+        }
     }
 
     private func checkAuthentication(
@@ -199,6 +231,18 @@ extension OAuth2Kind {
         },
         .providerURL("jwks_url", example: "https://sso.example.com/jwks") {
             "Keys that sign id tokens (RFC 7517)."
+        },
+        .providerURL("admin_url", example: "https://sso.example.com/admin/realms/app") {
+            """
+            Base URL of the server's admin API, which revokes by a user's id: presets auth0, \
+            hydra, keycloak and okta.
+            """
+        },
+        .provider("admin_client_id", .text(.clientID), .optional(example: .text("expunged"))) {
+            "Client that gets its own tokens for admin_url (RFC 6749 section 4.4)."
+        },
+        .providerSecret("admin_secret_credential", .optional(example: .text("sso-admin"))) {
+            "Secret of admin_client_id; without one, a token for admin_url."
         },
         .provider("endpoint_hosts", .texts(.host, 0...16), .defaultsTo(.texts([]))) {
             "Hosts that the issuer's metadata may name besides its own."

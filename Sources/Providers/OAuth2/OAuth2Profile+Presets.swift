@@ -1,5 +1,6 @@
 import HTTP
 import Lifecycle
+import NIOHTTP1
 
 /// The table of presets; docs/providers/presets.md says where each cell comes from.
 ///
@@ -8,10 +9,10 @@ import Lifecycle
 /// means nothing.
 extension OAuth2Profile {
     package static let presets: [String: OAuth2Profile] = [
-        "auth0": auth0, "discord": discord, "dropbox": dropbox, "gitlab": gitlab, "kakao": kakao,
-        "keycloak": keycloak, "line": line, "linkedin": linkedin, "naver": naver, "okta": okta,
-        "salesforce": salesforce, "slack": slack, "spotify": spotify, "twitch": twitch, "vk": vk,
-        "yahoo": yahoo, "zoom": zoom,
+        "auth0": auth0, "discord": discord, "dropbox": dropbox, "gitlab": gitlab, "hydra": hydra,
+        "kakao": kakao, "keycloak": keycloak, "line": line, "linkedin": linkedin, "naver": naver,
+        "okta": okta, "salesforce": salesforce, "slack": slack, "spotify": spotify,
+        "twitch": twitch, "vk": vk, "yahoo": yahoo, "zoom": zoom,
     ]
 
     // MARK: As RFC 7009 says
@@ -55,19 +56,30 @@ extension OAuth2Profile {
         userActionURL: "https://gitlab.com/-/user_settings/applications"
     )
 
-    private static let okta = OAuth2Profile(needsIssuer: true, check: .introspection)
+    private static let okta = OAuth2Profile(
+        needsIssuer: true,
+        grants: .okta,
+        check: .introspection
+    )
+
+    private static let hydra = OAuth2Profile(needsIssuer: true, grants: .hydra)
 
     /// Only refresh tokens can be revoked there.
     private static let auth0 = OAuth2Profile(
         needsIssuer: true,
         revocationURL: "{issuer}/oauth/revoke",
         prefersPost: true,
-        revocation: RevocationCall(hasHint: false, kinds: [.refreshToken])
+        revocation: RevocationCall(hasHint: false, kinds: [.refreshToken]),
+        grants: .auth0
     )
 
     /// A refresh token takes the user's consent and sessions of the client along; an access token
     /// only itself, so that one revoke is not enough to be sure.
-    private static let keycloak = OAuth2Profile(needsIssuer: true, check: .introspection)
+    private static let keycloak = OAuth2Profile(
+        needsIssuer: true,
+        grants: .keycloak,
+        check: .introspection
+    )
 
     /// No client is asked for, and the host is the one where the user signs in.
     private static let salesforce = OAuth2Profile(
@@ -273,5 +285,78 @@ extension OAuth2Profile {
         hasNoRevocationAPI: true,
         userActionURL: "https://www.spotify.com/account/apps/",
         userActionText: "Open the page of the link and choose Remove access for the app."
+    )
+}
+
+/// Admin APIs, by the vendors' references and the sources of Hydra and Keycloak.
+extension UserGrants {
+    /// One listing per user and client; both are of the client's own.
+    fileprivate static let okta: UserGrants = {
+        let paths = ["/users/{}/clients/{}/grants", "/users/{}/clients/{}/tokens"]
+        return UserGrants(
+            lists: paths.map { List(call: Call(method: .GET, path: $0, values: [.user, .client])) },
+            ends: paths.map { Call(method: .DELETE, path: $0, values: [.user, .client]) },
+            isComplete: true,
+            scheme: "SSWS",
+            unknownUser: .member("errorCode", .text(["E0000007"]))
+        )
+    }()
+
+    /// The list leaves out consents that were skipped or are not remembered any more, while their
+    /// tokens live; the call ends those, too.
+    fileprivate static let hydra: UserGrants = {
+        let path = "/admin/oauth2/auth/sessions/consent"
+        return UserGrants(
+            lists: [
+                List(
+                    call: Call(method: .GET, path: path, query: [("subject", .user)]),
+                    client: "consent_request.client.client_id"
+                )
+            ],
+            ends: [
+                Call(method: .DELETE, path: path, query: [("subject", .user), ("client", .client)])
+            ]
+        )
+    }()
+
+    /// Deletes the grants of all clients: those of one have ids of their own.
+    fileprivate static let auth0 = UserGrants(
+        lists: [
+            List(
+                call: Call(
+                    method: .GET,
+                    path: "/grants",
+                    query: [("user_id", .user), ("client_id", .client)]
+                )
+            )
+        ],
+        ends: [Call(method: .DELETE, path: "/grants", query: [("user_id", .user)])],
+        hasAudience: true
+    )
+
+    /// The first call ends consent and offline tokens of the client. Where it asks for no consent,
+    /// only the end of all the user's sessions ends its other tokens.
+    fileprivate static let keycloak = UserGrants(
+        lists: [
+            List(
+                call: Call(method: .GET, path: "/users/{}/consents", values: [.user]),
+                client: "clientId"
+            ),
+            List(
+                call: Call(method: .GET, path: "/users/{}/sessions", values: [.user]),
+                client: "clients"
+            ),
+        ],
+        ends: [
+            Call(
+                method: .DELETE,
+                path: "/users/{}/consents/{}",
+                values: [.user, .client],
+                rows: [ReplyRow(404, .error(["Consent nor offline token not found"]), .honoured)]
+            ),
+            Call(method: .POST, path: "/users/{}/logout", values: [.user]),
+        ],
+        isComplete: true,
+        unknownUser: .error(["User not found"])
     )
 }

@@ -30,9 +30,13 @@ package struct OAuth2Profile: Sendable {
     var keysURL: String?
     /// For a revocation that the client itself authorizes.
     var clientTokenURL: String?
+    /// Where ``grants`` are asked about; without it they are not.
+    var adminURL: String?
     /// Whether a secret goes into the form instead of the header, unless the operator says.
     package var prefersPost = false
     var revocation = RevocationCall()
+    /// How the vendor ends what a user granted, by the user's id alone.
+    var grants: UserGrants?
     var check = OAuth2Check.none
     /// Whether the audience of a client assertion is the issuer instead of the token endpoint.
     var assertionAudienceIsIssuer = false
@@ -79,6 +83,7 @@ package struct OAuth2Profile: Sendable {
         ProviderTraits(
             canCheckRefreshToken: check != .none,
             canCheckAccessToken: check == .introspection,
+            canCheckSubject: adminURL != nil,
             // No vendor here limits it; proof is asked for right after the revocation.
             refreshInterval: .zero,
             // Introspection changes nothing and tells more than an exchange of yesterday: that it
@@ -87,6 +92,7 @@ package struct OAuth2Profile: Sendable {
             revokesWholeGrant: revokesWholeGrant,
             refusesUnknownTokens: refusesUnknownTokens,
             hasNoRevocationAPI: hasNoRevocationAPI,
+            extraKinds: adminURL == nil ? [] : [.subject],
             rotatesRefreshTokens: rotatesRefreshTokens,
             refreshesToRevoke: check == .refresh || revocation.refreshesFirst,
             tokenClock: tokenClock,

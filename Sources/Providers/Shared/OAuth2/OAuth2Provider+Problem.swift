@@ -53,7 +53,8 @@ extension OAuth2Provider {
             )
         }
         if let problem = await problemOfToken() { return problem }
-        return await problemOfRevocation()
+        if let problem = await problemOfRevocation() { return problem }
+        return await problemOfGrants()
     }
 
     private func problemOfToken() async -> ProviderProblem? {

@@ -6,6 +6,7 @@ extension OAuth2Provider {
     package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
         switch credential.kind {
         case .authorizationCode, .idToken: return .failure(.unusable)
+        case .subject: return await revokeGrants(credential)
         case .refreshToken, .accessToken:
             return await gate.pass(credential.clientID) { await revokeAsAny(credential) }
         }
@@ -232,31 +233,46 @@ extension OAuth2Provider {
         }
     }
 
-    /// Gets a token for the client itself; stateless at LINE and good for minutes, so it is not
+    /// Adds a token for the client itself; stateless at LINE and good for minutes, so it is not
     /// kept.
     private func addClientToken(
         _ client: OAuth2Client,
         to request: inout RemoteRequest
     ) async -> EffectFailure? {
-        guard case .found(let endpoint) = await endpoints.find(.clientToken) else {
-            return .misconfigured
+        switch await clientToken(client, at: .clientToken) {
+        case .failure(let failure): return failure
+        case .success(let grant):
+            request.authorization = .bearer(grant.accessToken)
+            return request.authorization == nil ? .unusable : nil
+        }
+    }
+
+    /// Gets a token for a client itself (RFC 6749 §4.4).
+    func clientToken(
+        _ client: OAuth2Client,
+        at role: EndpointBook.Role,
+        audience: String? = nil
+    ) async -> Result<TokenGrant, EffectFailure> {
+        let endpoint: RemoteEndpoint
+        switch await endpoints.find(role) {
+        case .found(let found): endpoint = found
+        case .absent: return .failure(.misconfigured)
+        case .unavailable: return .failure(.unreachable)
         }
         var form = FormBody()
         form.add("grant_type", "client_credentials")
+        if let audience { form.add("audience", audience) }
         var call = RemoteRequest(endpoint)
-        guard await authenticate(client, &form, &call) else { return .misconfigured }
+        guard await authenticate(client, &form, &call) else { return .failure(.misconfigured) }
         call.body = .form(form)
         let reading = OAuth2Replies.token.read(await http.send(call), now: now())
         switch reading.meaning {
-        case .honoured:
-            request.authorization = reading.grant.flatMap { .bearer($0.accessToken) }
-            return request.authorization == nil ? .unusable : nil
+        case .honoured: return reading.grant.map { .success($0) } ?? .failure(.unusable)
         // The client is refused here, not one of its users.
-        case .refused, .unclear, .failure(.rejected): return .unusable
-        case .failure(.misconfigured): return .misconfigured
-        // What was lost here is a token of the client, and the revocation was not sent.
-        case .failure(.lost): return .unreachable
-        case .failure(let failure): return failure
+        case .refused, .unclear, .failure(.rejected): return .failure(.unusable)
+        // What was lost here is a token of the client, and the call that needs it was not sent.
+        case .failure(.lost): return .failure(.unreachable)
+        case .failure(let failure): return .failure(failure)
         }
     }
 }

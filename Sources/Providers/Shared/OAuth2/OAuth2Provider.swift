@@ -28,11 +28,15 @@ package final class OAuth2Provider: ConnectedProvider, ProviderAdapter {
     private let tokenJudge: RefusalJudge
     /// Apart from ``tokenJudge``: a code that is retried can still be exchanged.
     private let codeJudge: RefusalJudge
+    let admin: AdminAPI?
+    let adminToken = Mutex<AdminAPI.Token?>(nil)
+    let grantJudge: RefusalJudge
 
     init(
         _ profile: OAuth2Profile,
         http settings: RemoteSettings,
         clients: [OAuth2Client],
+        admin access: AdminAPI.Access = .open,
         in environment: AdapterEnvironment
     ) throws(SetupError) {
         let now = environment.now
@@ -55,6 +59,8 @@ package final class OAuth2Provider: ConnectedProvider, ProviderAdapter {
         revocationJudge = RefusalJudge(now: now)
         tokenJudge = RefusalJudge(now: now)
         codeJudge = RefusalJudge(now: now)
+        grantJudge = RefusalJudge(now: now)
+        admin = try AdminAPI(profile, access, settings)
         let book = try EndpointBook(profile, settings)
         // Last of what can fail: a client must be shut down once it exists.
         let http = try RemoteClient(settings, in: environment)
@@ -93,6 +99,7 @@ package final class OAuth2Provider: ConnectedProvider, ProviderAdapter {
     }
 
     package func check(_ credential: OpenCredential) async -> CheckAnswer {
+        if credential.kind == .subject { return await checkGrants(credential) }
         guard let ask = question(about: credential.kind) else { return .failure(.unusable) }
         return await gate.pass(credential.clientID) { await search.check(credential, ask) }
     }
