@@ -1,6 +1,8 @@
 import Engine
 import Lifecycle
+import Sandbox
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import HTTP
@@ -237,6 +239,40 @@ struct OAuth2GrantTests {
             #expect(problem.failure == .misconfigured)
             #expect(problem.text.contains("admin_secret_credential"))
             #expect(server.requests.contains { $0.contains("subject=expunged-self-check") })
+        }
+    }
+
+    /// The presets whose admin API the sandbox plays, and where.
+    static let played = [("hydra", ""), ("keycloak", "/admin/realms/app")]
+
+    @Test("a refresh token of the stand-in is dead after its user's revocation", arguments: played)
+    func sandbox(_ preset: String, _ path: String) async throws {
+        let profile = try #require(OAuth2Profile.presets[preset])
+        let settings: (RunningSandbox) -> OAuth2Setup = { sandbox in
+            var settings = OAuth2Harness.settings(profile)
+            settings.profile.issuer = sandbox.baseURL(of: .oauth2)
+            settings.profile.check = .introspection
+            settings.profile.adminURL = sandbox.baseURL(of: .oauth2) + path
+            settings.admin = .token(Secret("admin-token"))
+            return settings
+        }
+        try await OAuth2Harness.withSandbox(.oauth2, settings: settings) { provider, sandbox in
+            var order = SandboxOrder.Tokens()
+            order.clientID = OAuth2Harness.clientID
+            let token = try #require(try sandbox.issueTokens(order, at: .oauth2).first)
+            let refresh = OAuth2Harness.credential(
+                .refreshToken,
+                try #require(token.refreshToken)
+            )
+            let subject = OAuth2Harness.credential(.subject, token.subject)
+            #expect(await provider.diagnose() == nil)
+            #expect(await provider.check(refresh) == .live)
+            #expect(await provider.check(subject) == .live)
+            #expect(await provider.revoke(subject) == .success)
+            #expect(await provider.check(subject) == .dead)
+            #expect(await provider.check(refresh) == .dead)
+            let again: RevokeAnswer = preset == "keycloak" ? .grantGone : .success
+            #expect(await provider.revoke(subject) == again)
         }
     }
 

@@ -38,6 +38,8 @@ package struct OAuth2Configuration: Sendable {
     package var unknownToken = UnknownToken.ok
     /// Whether access tokens can be revoked; `unsupported_token_type` otherwise.
     package var revokesAccessTokens = true
+    /// Opens the admin API.
+    package var adminToken = "admin-token"
 
     package init() {}
 }
@@ -71,14 +73,15 @@ final class OAuth2Family: GrantFamily {
         if method == "GET", path == "/.well-known/oauth-authorization-server/\(name)" {
             return document(self.metadata)
         }
-        return switch (method, parts(path)) {
+        let parts = parts(path)
+        return switch (method, parts) {
         case ("GET", [".well-known", "openid-configuration"]): document(self.metadata)
         case ("GET", ["authorize"]): FamilyRoute(.token, answerAuthorize)
         case ("POST", ["token"]): FamilyRoute(.token, answerToken)
         case ("POST", ["revoke"]): FamilyRoute(.revoke, answerRevoke)
         case ("POST", ["introspect"]): FamilyRoute(.check, answerIntrospect)
         case ("GET", ["jwks"]): FamilyRoute(.keys, handKeys)
-        default: nil
+        default: parts.flatMap { adminRoute(method, $0) }
         }
     }
 

@@ -210,6 +210,15 @@ struct FacebookTests {
         }
     }
 
+    @Test("a user's id alone is enough for a removal")
+    func subjectAlone() async throws {
+        try await Self.with(answering: .json(200, "true")) { provider, server in
+            #expect(provider.traits.extraKinds.contains(.subject))
+            #expect(await provider.revoke(Self.credential(.subject, Self.user)) == .success)
+            #expect(server.requests.count == 1)
+        }
+    }
+
     @Test("a user id that is not a number is never put into a path")
     func strangeSubject() async throws {
         try await Self.with(answering: .json(200, "true")) { provider, server in
