@@ -53,7 +53,7 @@ struct OAuth2AdminTests {
         }
     }
 
-    @Test("without the admin token nothing is told and nothing ends")
+    @Test("without the admin token nothing is listed and nothing ends")
     func unauthorized() async throws {
         try await SandboxFixture.with { fixture in
             let user = try Self.signIn(fixture)

@@ -233,10 +233,7 @@ extension OAuth2Kind {
             "Keys that sign id tokens (RFC 7517)."
         },
         .providerURL("admin_url", example: "https://sso.example.com/admin/realms/app") {
-            """
-            Base URL of the server's admin API, which revokes by a user's id: presets auth0, \
-            hydra, keycloak and okta.
-            """
+            "Base URL of the admin API, which revokes by a user's id (docs/providers/presets.md)."
         },
         .provider("admin_client_id", .text(.clientID), .optional(example: .text("expunged"))) {
             "Client that gets its own tokens for admin_url (RFC 6749 section 4.4)."
