@@ -217,10 +217,12 @@ struct OAuth2GrantTests {
         try await Self.with("auth0", admin: .client(client), react: react) { provider, server in
             #expect(await provider.check(Self.subject()) == .dead)
             #expect(await provider.check(Self.subject()) == .dead)
-            #expect(issued.withLock { $0 } == 1)
+            let first = issued.withLock { $0 }
+            #expect(first == 1)
             valid.withLock { $0 = "t2" }
             #expect(await provider.check(Self.subject()) == .dead)
-            #expect(issued.withLock { $0 } == 2)
+            let second = issued.withLock { $0 }
+            #expect(second == 2)
             valid.withLock { $0 = "another" }
             #expect(await provider.check(Self.subject()) == .failure(.misconfigured))
             let form = try #require(server.requests.first)

@@ -133,7 +133,7 @@ extension OAuth2Provider {
                 let success = ReplyRow(200...204, .noPage, .honoured)
                 let reading = await ask(call, endpoint, admin, credential, [success])
                 guard reading.meaning != .refused else { throw EffectFailure.rejected }
-                if let failure = await failure(of: reading, admin) { throw failure }
+                if let failure = await judge(reading, admin) { throw failure }
             }
             return found == .unlisted && admin.grants.isComplete ? .grantGone : .success
         } catch {
@@ -149,7 +149,7 @@ extension OAuth2Provider {
         for (list, endpoint) in zip(admin.grants.lists, admin.lists) {
             let reading = await read(list, endpoint, admin, credential)
             if reading.meaning == .refused { return .noUser }
-            if let failure = await failure(of: reading, admin) { throw failure }
+            if let failure = await judge(reading, admin) { throw failure }
             let isNamed = list.names(credential.clientID, in: reading.json?.array ?? [])
             if isNamed == true { return .listed }
             if isNamed == nil { found = .cutOff }
@@ -158,7 +158,7 @@ extension OAuth2Provider {
     }
 
     /// Why a call brought no answer; whom a refusal concerns shows a user who cannot exist.
-    private func failure(of reading: ReplyReading, _ admin: AdminAPI) async -> EffectFailure? {
+    private func judge(_ reading: ReplyReading, _ admin: AdminAPI) async -> EffectFailure? {
         guard case .failure(let failure) = reading.meaning else {
             return reading.meaning == .honoured ? nil : .unusable
         }
