@@ -40,7 +40,7 @@ extension SandboxLocation {
     /// Commands the provider with `value` as JSON, or asks with GET when there is none, and returns
     /// the answer.
     ///
-    /// - Throws: ``AdminClientError`` when no sandbox answers or it refuses.
+    /// - Throws: ``SandboxCallError`` when no sandbox answers or it refuses.
     func answer(_ path: String, sending value: (any Encodable)? = nil) async throws -> String {
         let remedy = "; start expunged-sandbox.service, or name another --directory"
         let endpoint = try Self.text(ofFile: "\(directory)/endpoint", remedy: remedy)
@@ -62,7 +62,7 @@ extension SandboxLocation {
             let answer = try await response.body.collect(upTo: 64 << 20)
             let text = String(buffer: answer)
             guard response.status == .ok else {
-                throw AdminClientError(place: directory, cause: text)
+                throw SandboxCallError(place: directory, cause: text)
             }
             try await client.shutdown()
             return text.last == "\n" ? String(text.dropLast()) : text
@@ -76,13 +76,13 @@ extension SandboxLocation {
         do {
             return try String(contentsOf: URL(fileURLWithPath: path), encoding: .utf8)
         } catch {
-            throw AdminClientError(place: path, cause: "no such file\(remedy)")
+            throw SandboxCallError(place: path, cause: "no such file\(remedy)")
         }
     }
 }
 
 /// Why a command did not reach the sandbox, or what the sandbox refused.
-struct AdminClientError: Error, CustomStringConvertible {
+struct SandboxCallError: Error, CustomStringConvertible {
     let place: String
     let cause: String
 
