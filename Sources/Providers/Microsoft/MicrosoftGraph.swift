@@ -196,6 +196,24 @@ final class MicrosoftGraph: Sendable {
         in tenant: String,
         _ table: ReplyTable
     ) async throws(EffectFailure) -> ReplyReading? {
+        let reading = try await ask(call, in: tenant, table)
+        if let refusal = reading.refusal {
+            throw await judge(refusal, of: call, in: tenant, table)
+        }
+        gate.note(reading, of: tenant)
+        switch reading.meaning {
+        case .honoured: return reading
+        case .refused: return nil
+        case .unclear: throw EffectFailure.rejected
+        case .failure(let failure): throw failure
+        }
+    }
+
+    private func ask(
+        _ call: Call,
+        in tenant: String,
+        _ table: ReplyTable
+    ) async throws(EffectFailure) -> ReplyReading {
         let token = try await token(for: tenant)
         let request =
             call.values.isEmpty
@@ -210,49 +228,44 @@ final class MicrosoftGraph: Sendable {
         }
         request.authorization = authorization
         let outcome = await http.send(request)
-        if case .reply(let reply) = outcome, reply.status == 401 {
+        let reading = table.read(outcome, now: now())
+        guard case .reply(let reply) = outcome else { return reading }
+        if reply.status == 401 {
             // The token was taken back; the next try gets a new one.
             tokens.withLock { _ = $0.removeValue(forKey: tenant) }
         }
-        let reading = table.read(outcome, now: now())
-        if reading.meaning == .failure(.misconfigured), let refusal = reading.refusal,
-            let madeUp = call.madeUp
-        {
-            throw await judge(refusal, madeUp, in: tenant, table)
+        // 401 is about the application's token, and no user's; Graph writes other words.
+        guard reply.status != 401, reading.refusal?.isForeign != true else {
+            gate.note(reading, of: tenant)
+            return ReplyReading(meaning: .failure(.unusable))
         }
-        gate.note(reading, of: tenant)
-        switch reading.meaning {
-        case .honoured: return reading
-        case .refused: return nil
-        case .unclear: throw EffectFailure.rejected
-        case .failure(.rejected):
-            // 401 is about the application's token, and no user's; Graph writes other words.
-            guard case .reply(let reply) = outcome, reply.status != 401,
-                reading.refusal?.isForeign != true
-            else { throw EffectFailure.unusable }
-            throw EffectFailure.rejected
-        case .failure(let failure): throw failure
-        }
+        return reading
     }
 
     /// Decides whom a refusal concerns.
     ///
-    /// Graph may forbid what is about a single user, such as an administrator. The directory is
-    /// refused only if something that cannot exist is, too.
+    /// Graph may refuse what is about a single user, such as an administrator. The directory is
+    /// refused only if something that cannot exist is refused alike.
     private func judge(
         _ refusal: ReplyRefusal,
-        _ madeUp: Call,
+        of call: Call,
         in tenant: String,
         _ table: ReplyTable
     ) async -> EffectFailure {
-        await AnswerRecorder.probing {
-            do throws(EffectFailure) {
-                _ = try await send(madeUp, in: tenant, table)
-                return .refused(refusal.refusal)
-            } catch {
-                return error == .rejected ? .refused(refusal.refusal) : error
+        if let madeUp = call.madeUp {
+            let failure = await RefusalJudge(now: now).judge(refusal, or: .unusable) {
+                do throws(EffectFailure) {
+                    return try await ask(madeUp, in: tenant, table)
+                } catch {
+                    return ReplyReading(meaning: .failure(error))
+                }
             }
+            guard case .refusesAll = failure else { return failure }
         }
+        var reading = ReplyReading.misconfigured
+        reading.refusal = refusal
+        gate.note(reading, of: tenant)
+        return .misconfigured
     }
 
     /// The application's own token for one tenant, kept until shortly before its end.

@@ -15,11 +15,6 @@ enum MicrosoftReplies {
         .member("error_codes.0", .number([50_173, 70_008, 700_082, 700_084]))
     )
 
-    private static let isMissing = ReplyShape.member(
-        "error.code",
-        .text(["Request_ResourceNotFound"])
-    )
-
     static let code = token(ReplyRow(400, .error(["invalid_grant"]), .refused))
 
     static let refresh = token(ReplyRow(400, isOver, .refused))
@@ -27,25 +22,16 @@ enum MicrosoftReplies {
     static let application = token()
 
     /// `GET /servicePrincipals(appId='…')`.
-    static let principal = graph([
-        ReplyRow(200, .both(.object, .member("id", .isPresent)), .honoured),
-        ReplyRow(404, isMissing, .refused),
-    ])
+    static let principal = graph(200...200, .both(.object, .member("id", .isPresent)))
 
     /// Lists of grants and of assignments; a user that is gone has none.
-    static let list = graph([
-        ReplyRow(200, .both(.object, .member("value", .isPresent)), .honoured),
-        ReplyRow(404, isMissing, .refused),
-    ])
+    static let list = graph(200...200, .both(.object, .member("value", .isPresent)))
 
     /// `DELETE` of a grant or an assignment; missing means that an earlier call did it.
-    static let delete = graph([
-        ReplyRow(204, .empty, .honoured),
-        ReplyRow(404, isMissing, .refused),
-    ])
+    static let delete = graph(204...204, .empty)
 
     /// `POST /users/{id}/revokeSignInSessions`: the page warns that other 2xx come too.
-    static let sessions = graph([ReplyRow(200...204, .anything, .honoured)])
+    static let sessions = graph(200...204, .anything)
 
     /// A tenant that does not exist comes as `invalid_request` with a code of its own.
     private static func token(_ refusals: ReplyRow...) -> ReplyTable {
@@ -57,15 +43,12 @@ enum MicrosoftReplies {
     }
 
     /// 403 is a permission that the tenant did not consent to, although it is configured so.
-    private static func graph(_ rows: [ReplyRow]) -> ReplyTable {
-        ReplyTable(
-            rows + [
-                ReplyRow(
-                    403,
-                    .member("error.code", .text(["Authorization_RequestDenied"])),
-                    .failure(.misconfigured)
-                )
-            ]
-        )
+    private static func graph(_ success: ClosedRange<Int>, _ shape: ReplyShape) -> ReplyTable {
+        func has(_ code: String) -> ReplyShape { .member("error.code", .text([code])) }
+        return ReplyTable([
+            ReplyRow(success, shape, .honoured),
+            ReplyRow(404, has("Request_ResourceNotFound"), .refused),
+            ReplyRow(403, has("Authorization_RequestDenied"), .failure(.misconfigured)),
+        ])
     }
 }

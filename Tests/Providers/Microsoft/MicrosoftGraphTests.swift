@@ -62,7 +62,17 @@ struct MicrosoftGraphTests {
         Case(
             name: "other 403",
             change: { $0.grants = Harness.graphError("Forbidden", status: 403) },
-            answer: .failure(.rejected)
+            answer: refused(403, "Forbidden")
+        ),
+        Case(
+            name: "whatever the list is asked",
+            change: { $0.grants = Harness.graphError("Request_BadRequest", status: 400) },
+            answer: refused(400, "Request_BadRequest")
+        ),
+        Case(
+            name: "the application is not to be found out",
+            change: { $0.found = Harness.graphError("Request_BadRequest", status: 400) },
+            answer: refused(400, "Request_BadRequest")
         ),
         Case(
             name: "throttled",
@@ -152,24 +162,43 @@ struct MicrosoftGraphTests {
         }
     }
 
+    @Test func `a user that is gone has no sessions left to end`() async throws {
+        var graph = Harness.Graph()
+        graph.sessions = Harness.missing
+        let react = graph.react
+        try await Harness.with(revokesSessions: true, react: react) { provider, _ in
+            #expect(await provider.revoke(Harness.credential()) == .success)
+        }
+    }
+
+    /// How Graph refuses.
+    static let refusals = [
+        Refusal(status: 403, error: "Authorization_RequestDenied"),
+        Refusal(status: 400, error: "Request_BadRequest"),
+        Refusal(status: 409, error: "Request_MultipleObjectsWithSameKeyValue"),
+        Refusal(status: 422, error: "Request_UnprocessableEntity"),
+    ]
+
     @Test(
-        "what Graph forbids for one user alone is no refusal of the directory",
+        "what Graph refuses for one user alone is no refusal of the directory",
         arguments: [
             "%20and%20principalId%20eq%20%27", "/oauth2PermissionGrants/grant-1",
             "/users/\(Harness.user)/appRoleAssignments",
             "/appRoleAssignedTo/assignment-1", "/users/\(Harness.user)/revokeSignInSessions",
-        ]
+        ],
+        refusals
     )
-    func forbidden(_ call: String) async throws {
+    func refusedUser(_ call: String, _ refusal: Refusal) async throws {
         let graph = Harness.Graph()
+        let error = try #require(refusal.error)
+        let status = try #require(refusal.status)
         let react: @Sendable (String) -> RawServer.Reaction = { request in
             let line = FamilyHarness.line(request)
             guard line.contains(call) else { return graph.react(request) }
             return line.contains("00000000-0000-0000-0000-000000000000")
-                ? Harness.missing : Harness.graphError("Authorization_RequestDenied", status: 403)
+                ? Harness.missing : Harness.graphError(error, status: status)
         }
         try await Harness.with(revokesSessions: true, react: react) { provider, _ in
-            let refusal = Refusal(status: 403, error: "Authorization_RequestDenied")
             let answer = await provider.revoke(Harness.credential())
             #expect(answer == .failure(.refused(refusal)))
             #expect(provider.refusedClients.isEmpty)
