@@ -187,6 +187,11 @@ package struct CredentialWork: Hashable, Sendable {
         traits.rotatesRefreshTokens && kind == .refreshToken
     }
 
+    /// Notes what a check brought, where the token may be another one later.
+    mutating func hear(_ check: LastCheck, _ traits: ProviderTraits?) {
+        if let traits, mayRotate(traits) { lastCheck = check }
+    }
+
     /// Notes the intent to revoke; checks that were refused before the first one count no more.
     mutating func beginRevoking(wasLive: Bool? = nil) {
         if intent == .none { refusals = nil }
@@ -204,8 +209,9 @@ package struct CredentialWork: Hashable, Sendable {
     /// Notes that a call is about to be made, which may rotate the token.
     mutating func begin(_ work: TokenCall.Work, traits: ProviderTraits) {
         guard mayRotate(traits) else { return }
-        lastCheck = nil
-        if work != .revoke || traits.refreshesToRevoke {
+        // What introspection does not know, it is not asked again.
+        if traits.checksByRefresh || lastCheck == .live { lastCheck = nil }
+        if work == .revoke ? traits.refreshesToRevoke : traits.checksByRefresh {
             rotation.begin()
         } else if rotation.isUnderWay {
             rotation = .inDoubt

@@ -16,6 +16,8 @@ package struct ProviderTraits: Hashable, Sendable {
     package let extraKinds: Set<CredentialKind>
     /// Whether a refresh uses the old refresh token up; a lost answer leaves it in doubt.
     package let rotatesRefreshTokens: Bool
+    /// Whether a check of a refresh token refreshes it, as introspection (RFC 7662) does not.
+    package let checksByRefresh: Bool
     /// Whether a call that revokes a refresh token may refresh it, too.
     package let refreshesToRevoke: Bool
     /// Whether a refresh token that is refused for the last time is refreshed once before it is
@@ -39,6 +41,7 @@ package struct ProviderTraits: Hashable, Sendable {
         hasNoRevocationAPI: Bool = false,
         extraKinds: Set<CredentialKind> = [],
         rotatesRefreshTokens: Bool = false,
+        checksByRefresh: Bool = true,
         refreshesToRevoke: Bool = false,
         asksRefusedTokens: Bool = false,
         tokenClock: TokenClock? = nil,
@@ -52,6 +55,7 @@ package struct ProviderTraits: Hashable, Sendable {
         self.refusesUnknownTokens = refusesUnknownTokens
         (self.hasNoRevocationAPI, self.extraKinds) = (hasNoRevocationAPI, extraKinds)
         (self.rotatesRefreshTokens, self.tokenClock) = (rotatesRefreshTokens, tokenClock)
+        self.checksByRefresh = checksByRefresh
         (self.refreshesToRevoke, self.asksRefusedTokens) = (refreshesToRevoke, asksRefusedTokens)
         (self.userActionURL, self.userActionText) = (userActionURL, userActionText)
         self.isUserActionConfigured = isUserActionConfigured

@@ -315,7 +315,7 @@ extension Revocation {
             self.answer = nil
             credentials[index].lastLiveAt = context.now
             credentials[index].lastRefreshAt = context.now
-            credentials[index].lastCheck = credentials[index].rotation.isUnderWay ? .live : nil
+            credentials[index].hear(.live, traits)
             forgiveLostCodes(after: index)
             credentials[index].endRefresh(nil)
             if isLastQuestion { credentials[index].refusals = nil }
@@ -328,13 +328,14 @@ extension Revocation {
         case .dead, .unknown:
             succeed(at: index)
             credentials[index].lastRefreshAt = context.now
-            credentials[index].lastCheck = credentials[index].rotation.isUnderWay ? .unknown : nil
+            credentials[index].hear(.unknown, traits)
             // The provider honored nothing, so nothing was rotated.
             credentials[index].rotation.end()
             credentials[index].beginRevoking()
         case .failure(let failure):
             noteSpentBudget(failure, at: index, context.now)
             let effects = record(failure, at: index, &context)
+            if credentials[index].step == .revoking { credentials[index].hear(.unknown, traits) }
             if isLastQuestion, [.rejected, .lost, .unusable].contains(failure) {
                 credentials[index].step = .refused
                 retry.retryNow()
@@ -404,8 +405,11 @@ extension Revocation {
         guard let index = end(id, in: .revoked, answer.failure, context) else { return [] }
         switch answer {
         case .dead:
-            credentials[index].step = credentials[index].rotation.isInDoubt ? .accepted : .proven
-            if credentials[index].step == .proven { proof = proof ?? .refusedAfter }
+            let isProof = !credentials[index].rotation.isInDoubt
+            // A successor may have outlived this revocation, as the token did the one before.
+            let claim: CredentialStep = credentials[index].needsProof ? .unconfirmed : .accepted
+            credentials[index].step = isProof ? .proven : claim
+            if isProof { proof = proof ?? .refusedAfter }
             credentials[index].lastRefreshAt = context.now
             succeed(at: index)
         case .live:

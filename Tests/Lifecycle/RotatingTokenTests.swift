@@ -50,11 +50,70 @@ struct RotatingTokenTests {
         #expect(machine.request.revocations[0].credentials[0].step == .dead)
     }
 
-    private func machine(_ credential: CredentialWork) -> Machine {
+    @Test func `what may have outlived one revocation is not accepted after another`() throws {
+        var machine = machine(Sample.credential())
+        #expect(try machine.send(.due) == [.check])
+        #expect(try machine.answer(check: .live) == [.revoke])
+        #expect(try machine.answer(revoke: .success) == [.confirm])
+        try machine.answer(confirm: .live)
+        #expect(try machine.sendDue() == [.check])
+        #expect(try machine.answer(check: .live) == [.revoke])
+        #expect(try machine.answer(revoke: .success) == [.confirm])
+        // It may have been rotated, by which the successor lives on and this one is refused.
+        try machine.answer(confirm: .failure(.lost))
+        #expect(try machine.sendDue() == [.confirm])
+        try machine.answer(confirm: .dead)
+        #expect(machine.verdict == nil)
+        machine.pass(Sample.day * 7)
+        try machine.send(.due)
+        #expect(machine.verdict == .unconfirmed)
+    }
+
+    private func machine(
+        _ credential: CredentialWork,
+        _ traits: ProviderTraits = RotatingTokenTests.traits
+    ) -> Machine {
         Machine(
             identities: [Sample.snapshot([credential])],
-            in: Sample.environment(Self.traits)
+            in: Sample.environment(traits)
         )
+    }
+
+    /// A server that rotates at each refresh, and is asked by introspection.
+    private static let introspecting = Sample.traits(
+        refreshInterval: .zero,
+        livenessLifetime: .seconds(60),
+        rotatesRefreshTokens: true,
+        checksByRefresh: false
+    )
+
+    @Test func `a lost introspection leaves no doubt, since it rotates nothing`() throws {
+        let seen = Sample.credential(lastLiveAt: Sample.start - Sample.day)
+        var machine = machine(seen, Self.introspecting)
+        #expect(try machine.send(.due) == [.check])
+        try machine.answer(check: .failure(.lost))
+        #expect(machine.request.revocations[0].credentials[0].rotation == .settled)
+        #expect(try machine.sendDue() == [.check])
+        #expect(try machine.answer(check: .live) == [.revoke])
+        #expect(try machine.answer(revoke: .success) == [.confirm])
+        try machine.answer(confirm: .failure(.lost))
+        #expect(try machine.sendDue() == [.confirm])
+        try machine.answer(confirm: .dead)
+        #expect(machine.verdict == .proven)
+    }
+
+    @Test func `a token that introspection refuses is revoked all the same`() throws {
+        let seen = Sample.credential(lastLiveAt: Sample.start - Sample.day)
+        var machine = machine(seen, Self.introspecting)
+        #expect(try machine.send(.due) == [.check])
+        for _ in 1..<Limits.refusalsMax {
+            try machine.answer(check: .failure(.rejected))
+            machine.pass(Limits.refusalSpacing)
+            #expect(try machine.sendDue() == [.check])
+        }
+        #expect(try machine.answer(check: .failure(.rejected)) == [.revoke])
+        try machine.answer(revoke: .success)
+        #expect(machine.verdict == .accepted)
     }
 }
 

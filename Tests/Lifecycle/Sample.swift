@@ -27,6 +27,7 @@ enum Sample {
         extraKinds: Set<CredentialKind> = [],
         canCheckSubject: Bool = false,
         rotatesRefreshTokens: Bool = false,
+        checksByRefresh: Bool = true,
         refusesUnknownTokens: Bool = false,
         asksRefusedTokens: Bool = false
     ) -> ProviderTraits {
@@ -41,6 +42,7 @@ enum Sample {
             hasNoRevocationAPI: hasNoRevocationAPI,
             extraKinds: extraKinds,
             rotatesRefreshTokens: rotatesRefreshTokens,
+            checksByRefresh: checksByRefresh,
             asksRefusedTokens: asksRefusedTokens,
             userActionURL: "",
             userActionText: ""

@@ -94,6 +94,7 @@ package struct OAuth2Profile: Sendable {
             hasNoRevocationAPI: hasNoRevocationAPI,
             extraKinds: adminURL == nil ? [] : [.subject],
             rotatesRefreshTokens: rotatesRefreshTokens,
+            checksByRefresh: check == .refresh,
             refreshesToRevoke: check == .refresh || revocation.refreshesFirst,
             tokenClock: tokenClock,
             userActionURL: userActionPage,
