@@ -62,11 +62,11 @@ struct RequestWriter {
                 appender.goBack(to: mark)
                 return false
             }
-            try saveWork(now, was: was)
+            try saveWork(now, was: was, at: time)
             return true
         }
         guard !change.isEmpty || now.rowDiffers(from: was) else {
-            if try isOpen(now) { try saveWork(now, was: was) }
+            if try isOpen(now) { try saveWork(now, was: was, at: time) }
             return false
         }
         let changed = try database.run(
@@ -74,7 +74,7 @@ struct RequestWriter {
             RequestColumn.changed.map { now.value($0) }
                 + [.bool(isVisible), .time(time), .text(change)]
         )
-        if changed > 0 { try saveWork(now, was: was) } else { appender.goBack(to: mark) }
+        if changed > 0 { try saveWork(now, was: was, at: time) } else { appender.goBack(to: mark) }
         return false
     }
 
@@ -85,13 +85,13 @@ struct RequestWriter {
         ) { $0.bool() } ?? false
     }
 
-    private func saveWork(_ now: Request, was: Request) throws {
+    private func saveWork(_ now: Request, was: Request, at time: WallTime) throws {
         try saveApproval(of: now, was: was)
         for (position, revocation) in now.revocations.enumerated() {
             let before = position < was.revocations.count ? was.revocations[position] : nil
             guard before.map(revocation.differsOnDisk) ?? true else { continue }
             try write(revocation, at: position, of: now.id, isNew: before == nil)
-            try saveTimes(revocation.credentials, was: before?.credentials ?? [])
+            try saveTokens(revocation.credentials, was: before?.credentials ?? [], at: time)
         }
         for (position, purge) in now.purges.enumerated() {
             let before = position < was.purges.count ? was.purges[position] : nil
@@ -103,10 +103,21 @@ struct RequestWriter {
         }
     }
 
-    /// When tokens were last seen alive, for the vault; it never goes back.
-    private func saveTimes(_ credentials: [CredentialWork], was: [CredentialWork]) throws {
+    /// What the vault keeps of tokens for later requests.
+    ///
+    /// When they were last seen alive, which never goes back, and which a refresh may have used up.
+    private func saveTokens(
+        _ credentials: [CredentialWork],
+        was: [CredentialWork],
+        at time: WallTime
+    ) throws {
         for (index, credential) in credentials.enumerated() {
-            let before = index < was.count ? was[index] : nil
+            let known = index < was.count ? was[index] : nil
+            let before = known?.id == credential.id ? known : nil
+            let isInDoubt = credential.rotation.isInDoubt
+            if isInDoubt != (before?.rotation.isInDoubt ?? false) {
+                try saveDoubt(isInDoubt, of: credential, at: time)
+            }
             guard
                 credential.lastLiveAt != before?.lastLiveAt
                     || credential.lastRefreshAt != before?.lastRefreshAt
@@ -125,6 +136,20 @@ struct RequestWriter {
                 ]
             )
         }
+    }
+
+    private func saveDoubt(
+        _ isDoubtful: Bool,
+        of token: CredentialWork,
+        at time: WallTime
+    ) throws {
+        guard token.kind == .refreshToken else { return }
+        // A live answer of the same time came before.
+        let begunAt = token.lastLiveAt.map { max(time, $0 + .milliseconds(1)) } ?? time
+        try database.send(
+            "UPDATE credentials SET refresh_begun_at = ? WHERE id = ?",
+            [.time(isDoubtful ? begunAt : nil), .id(token.id)]
+        )
     }
 }
 
@@ -162,6 +187,11 @@ extension RequestWriter {
             try tombstone.insert(database)
         } else {
             try destroyUsedCredentials(of: request)
+            let tokens = request.revocations.flatMap(\.credentials)
+            // The answer to a call under way comes too late.
+            for token in tokens where token.rotation != .settled {
+                try saveDoubt(true, of: token, at: time)
+            }
         }
         return true
     }

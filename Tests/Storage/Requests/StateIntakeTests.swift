@@ -141,6 +141,28 @@ struct StateIntakeTests {
         #expect(late == [.rejected(.deletionInProgress)])
     }
 
+    /// What a request last noted of a refresh, and whether a later request doubts the token.
+    private static let refreshes: [(TokenRotation, Bool)] = [
+        (.underWay(isInDoubt: false), true), (.inDoubt, true), (.settled, false),
+    ]
+
+    @Test("a deletion inherits the doubt about a token", arguments: refreshes)
+    func doubt(_ rotation: TokenRotation, _ isInDoubt: Bool) async throws {
+        let fixture = try StateFixture()
+        _ = try await fixture.keep(StateFixture.credential("u", "a"))
+        let first = try await fixture.open("u", .revokeTokens).request
+        var begun = first
+        // The call that was answered right before it found the token live.
+        begun.revocations[0].credentials[0].lastLiveAt = StateFixture.start
+        begun.revocations[0].credentials[0].rotation = .underWay(isInDoubt: false)
+        try await fixture.save(begun, was: first)
+        var ended = begun
+        ended.revocations[0].credentials[0].rotation = rotation
+        try await fixture.save(ended, was: begun)
+        let deletion = try await fixture.open("u").request
+        #expect(deletion.revocations[0].credentials[0].rotation.isInDoubt == isInDoubt)
+    }
+
     @Test func `after completion the same user id is a new generation`() async throws {
         let fixture = try StateFixture()
         let first = try await fixture.open("u")
