@@ -159,9 +159,9 @@ package final class FacebookProvider: HostedProvider {
         case .honoured:
             let isEmpty = reading.json?["data"]?.array?.isEmpty ?? false
             return isEmpty ? .grantGone : .failure(.rejected)
-        case .unclear: return wasNotInstalled ? .grantGone : .failure(.rejected)
-        case .refused: return .failure(.rejected)
-        case .failure(let failure): return .failure(failure)
+        case .unclear where wasNotInstalled: return .grantGone
+        case .unclear, .refused: return .failure(await judge(.rejected, reading.refusal))
+        case .failure(let failure): return .failure(await judge(failure, reading.refusal))
         }
     }
 
@@ -197,7 +197,8 @@ package final class FacebookProvider: HostedProvider {
         switch reading.meaning {
         case .honoured:
             guard let data = reading.json?["data"], Self.text(data["app_id"]) == appID else {
-                return Inspection(failure: .rejected)
+                // Of another app, or of none.
+                return Inspection(failure: .refused(Refusal(status: 200)))
             }
             return Inspection(
                 isLive: data["is_valid"]?.bool == true,

@@ -147,13 +147,13 @@ struct FacebookTests {
             name: "100, then 458",
             delete: error(100),
             permissions: error(190, 458),
-            answer: .failure(.rejected)
+            answer: refused("190/458")
         ),
         Removal(
             name: "100 twice",
             delete: error(100, 33),
             permissions: error(100, 33),
-            answer: .failure(.rejected)
+            answer: refused("100/33")
         ),
         Removal(name: "checkpoint", delete: error(190, 459), answer: refused("190/459")),
         Removal(name: "dead token", delete: error(190, 463), answer: refused("190/463")),
@@ -248,16 +248,17 @@ struct FacebookTests {
         }
     }
 
-    @Test("a token of another app says nothing")
+    @Test("a token of another app says nothing of the user, and is refused by itself")
     func otherApp() async throws {
         let other = RawServer.Reaction.json(
             200,
             #"{"data":{"app_id":"999","is_valid":false,"user_id":"777"}}"#
         )
         try await Self.with(answering: other) { provider, _ in
-            #expect(await provider.check(Self.credential()) == .failure(.rejected))
+            let refusal = EffectFailure.refused(Refusal(status: 200))
+            #expect(await provider.check(Self.credential()) == .failure(refusal))
             #expect(
-                await provider.revoke(Self.credential(subject: nil)) == .failure(.rejected)
+                await provider.revoke(Self.credential(subject: nil)) == .failure(refusal)
             )
         }
     }
