@@ -1,3 +1,4 @@
+import Encoding
 import FoundationEssentials
 import GRDB
 import Glibc
@@ -63,21 +64,21 @@ import Vault
 
     @Test("the size of a member survives", arguments: [0, 1, 511, 1 << 33 - 1, 1 << 33, 1 << 40])
     func sizes(byteCount: Int) throws {
-        let header = BackupArchive.header("state.db", byteCount: byteCount)
-        let member = try #require(BackupArchive.member(header))
+        let header = TarArchive.header("state.db", byteCount: byteCount)
+        let member = try #require(TarArchive.member(header))
         #expect(member.name == "state.db" && member.byteCount == byteCount)
     }
 
     @Test("a header with any flipped bit is refused")
     func flippedHeaders() {
-        let header = BackupArchive.header("state.db", byteCount: 4096)
+        let header = TarArchive.header("state.db", byteCount: 4096)
         for index in header.indices {
             for bit in 0..<8 {
                 var flipped = header
                 flipped[index] ^= 1 << bit
                 // The checksum's own end is not read.
                 if (154..<156).contains(index) { continue }
-                #expect(BackupArchive.member(flipped) == nil, "byte \(index), bit \(bit)")
+                #expect(TarArchive.member(flipped) == nil, "byte \(index), bit \(bit)")
             }
         }
     }

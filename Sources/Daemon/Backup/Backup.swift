@@ -1,4 +1,5 @@
 import Cryptography
+import Encoding
 import Glibc
 import Ledger
 import Lifecycle
@@ -91,22 +92,18 @@ struct Backup {
         in folder: String
     ) throws(DaemonError) -> Int {
         let archive = try BackupFile(making: "\(folder)/\(Self.archiveName)")
-        let text = Array(manifest.text.utf8)
-        try archive.write(BackupArchive.header(BackupManifest.name, byteCount: text.count))
-        try archive.write(text + Self.zeros(BackupArchive.padding(text.count)))
+        try archive.write(TarArchive.member(BackupManifest.name, Array(manifest.text.utf8)))
         for file in manifest.files {
-            try archive.write(BackupArchive.header(file.name, byteCount: file.byteCount))
+            try archive.write(TarArchive.header(file.name, byteCount: file.byteCount))
             _ = try BackupFile(reading: "\(folder)/\(file.name)").readPieces(file.byteCount) {
                 piece throws(DaemonError) in try archive.write(piece)
             }
-            try archive.write(Self.zeros(BackupArchive.padding(file.byteCount)))
+            try archive.write(TarArchive.padding(file.byteCount))
         }
-        try archive.write(Self.zeros(2 * BackupArchive.blockByteCount))
+        try archive.write(TarArchive.end)
         try archive.sync()
         return Int(try archive.status().st_size)
     }
-
-    private static func zeros(_ count: Int) -> [UInt8] { Array(repeating: 0, count: count) }
 
     private func summary(
         _ file: String,

@@ -78,7 +78,7 @@ struct Restore {
     ) throws(DaemonError) -> BackupManifest {
         let manifest = try readManifest(archive)
         for file in manifest.files {
-            guard let member = BackupArchive.member(try archive.read(BackupArchive.blockByteCount)),
+            guard let member = TarArchive.member(try archive.read(TarArchive.blockByteCount)),
                 member.name == file.name, member.byteCount == file.byteCount,
                 BackupState.names.contains(file.name)
             else { throw damaged(archive.path, "it does not have the files of its manifest") }
@@ -88,7 +88,7 @@ struct Restore {
                 digest.add(piece)
                 try output.write(piece)
             }
-            _ = try archive.read(BackupArchive.padding(file.byteCount))
+            _ = try archive.read(TarArchive.padding(file.byteCount).count)
             guard count == file.byteCount, digest.finish() == file.sha256 else {
                 throw damaged(archive.path, "its \(file.name) is damaged or cut off")
             }
@@ -98,11 +98,11 @@ struct Restore {
     }
 
     private func readManifest(_ archive: BackupFile) throws(DaemonError) -> BackupManifest {
-        guard let member = BackupArchive.member(try archive.read(BackupArchive.blockByteCount)),
+        guard let member = TarArchive.member(try archive.read(TarArchive.blockByteCount)),
             member.name == BackupManifest.name, member.byteCount <= Self.manifestByteCountMax,
             let manifest = BackupManifest(try archive.read(member.byteCount))
         else { throw damaged(archive.path, "it is damaged, or 'expunged backup' did not write it") }
-        _ = try archive.read(BackupArchive.padding(member.byteCount))
+        _ = try archive.read(TarArchive.padding(member.byteCount).count)
         return manifest
     }
 

@@ -1,12 +1,19 @@
-/// A backup as a tar file of the format ustar (POSIX.1-2017, pax, "ustar Interchange Format").
-enum BackupArchive {
-    static let blockByteCount = 512
+/// A tar file of the format ustar (POSIX.1-2017, pax, "ustar Interchange Format").
+package enum TarArchive {
+    package static let blockByteCount = 512
+    /// What ends an archive.
+    package static let end = [UInt8](repeating: 0, count: 2 * blockByteCount)
     private static let sizes = 124..<136
     private static let checksums = 148..<156
     /// What eleven octal digits hold; more is written in base 256, as GNU tar does.
     private static let octalMax = 1 << 33 - 1
 
-    static func header(_ name: String, byteCount: Int) -> [UInt8] {
+    /// A member with all its bytes; its name has at most 100.
+    package static func member(_ name: String, _ bytes: [UInt8]) -> [UInt8] {
+        header(name, byteCount: bytes.count) + bytes + padding(bytes.count)
+    }
+
+    package static func header(_ name: String, byteCount: Int) -> [UInt8] {
         var block = [UInt8](repeating: 0, count: blockByteCount)
         func put(_ text: String, at offset: Int) {
             block.replaceSubrange(offset..<offset + text.utf8.count, with: text.utf8)
@@ -31,7 +38,7 @@ enum BackupArchive {
     }
 
     /// The name and size of a member; `nil` for a block that is none of ours.
-    static func member(_ block: [UInt8]) -> (name: String, byteCount: Int)? {
+    package static func member(_ block: [UInt8]) -> (name: String, byteCount: Int)? {
         guard block.count == blockByteCount, block[156] == UInt8(ascii: "0"),
             block[257..<262].elementsEqual("ustar".utf8),
             number(block[checksums].prefix(6)) == checksum(block)
@@ -47,8 +54,10 @@ enum BackupArchive {
         return (String(decoding: block[..<100].prefix { $0 != 0 }, as: UTF8.self), byteCount)
     }
 
-    static func padding(_ byteCount: Int) -> Int {
-        (blockByteCount - byteCount % blockByteCount) % blockByteCount
+    /// What fills the last block of a member.
+    package static func padding(_ byteCount: Int) -> [UInt8] {
+        let rest = byteCount % blockByteCount
+        return [UInt8](repeating: 0, count: rest == 0 ? 0 : blockByteCount - rest)
     }
 
     /// Counts the field itself as spaces.
