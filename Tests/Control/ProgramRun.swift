@@ -14,13 +14,15 @@ enum ProgramRun {
         _ arguments: [String],
         socket: String = "/nowhere/control.sock",
         input: String = "",
+        programs: String = "",
         path: String = ""
     ) async throws -> Outcome {
         let result = try await Subprocess.run(
             .name("expungectl"),
             arguments: .init(arguments),
             environment: .custom([
-                "EXPUNGED_SOCKET": socket, "PATH": "\(Repository.root)/.build/debug\(path)",
+                "EXPUNGED_SOCKET": socket,
+                "PATH": "\(programs)\(Repository.root)/.build/debug\(path)",
                 "TZ": "UTC",
             ]),
             input: .string(input),

@@ -16,8 +16,8 @@ extension ControlSuite {
         ]
 
         private static let files: Set = [
-            "README.txt", "journal.txt", "ledger.json", "machine.txt", "metrics.txt",
-            "providers.json", "settings.toml", "status.json", "stores.json",
+            "README.txt", "check.json", "journal.txt", "ledger.json", "machine.txt",
+            "metrics.txt", "providers.json", "settings.toml", "status.json", "stores.json",
         ]
 
         /// Events that may quote the configuration, a path, or what a store answered.
@@ -33,8 +33,21 @@ extension ControlSuite {
         /// What journalctl(1) prints, which only root and a group may read.
         private static let journal = "2026-11-23T03:00:00+0000 expunged[1]: Started."
 
-        /// The texts by file name of the bundle that a run writes to a directory, which goes; the
-        /// journal is an arranged one.
+        /// What `expunged --check --json` prints, with texts of the configuration and of a store.
+        private static let checked = """
+            {"ok": false, "findings": [
+              {"severity": "error", "place": "/home/letters/a.toml:12: store.app-db.table[0]",
+               "reason": "table 'posts.editor' does not exist", "remedy": "see 'editor'"},
+              {"severity": "error", "place": "a.toml:3", "code": "unknown_key",
+               "reason": "cannot use dedline (unknown_key): no such key", "remedy": "remove it"},
+              {"severity": "warning", "place": "a.toml:9: store.app-db: posts.editor",
+               "reason": "it looks like user data", "remedy": "give it a rule"},
+              {"severity": "error", "place": "/home/letters", "reason": "no", "remedy": "no"},
+              {"severity": "warning", "place": "clock", "reason": "ahead", "remedy": "set it"}]}
+            """
+
+        /// The texts by file name of the archive that a run writes, which goes; the journal and
+        /// the check are arranged ones.
         private static func bundle(
             _ socket: String,
             journal: String = Self.journal,
@@ -46,7 +59,11 @@ extension ControlSuite {
             defer { #expect(throws: Never.self) { try files.removeItem(atPath: place) } }
             let programs = place + "/programs"
             try files.createDirectory(atPath: programs, withIntermediateDirectories: true)
-            var scripts = ["journalctl": "cat <<'END'\n\(journal)\nEND"]
+            let version = "[ \"$1\" = --version ] && exec echo expunged 0.1.0"
+            var scripts = [
+                "journalctl": "cat <<'END'\n\(journal)\nEND",
+                "expunged": "\(version)\ncat <<'END'\n\(checked)\nEND",
+            ]
             // Ends as timeout(1) does after the time.
             if isTooSlow { scripts["timeout"] = "shift; \"$@\"; exit 124" }
             for (name, script) in scripts {
@@ -54,18 +71,27 @@ extension ControlSuite {
                 try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(filePath: program))
                 #expect(unsafe chmod(program, 0o755) == 0)
             }
+            let archive = place + "/bundle.tar"
             let outcome = try await ProgramRun.run(
-                ["support-bundle", place + "/bundle"],
+                ["support-bundle", archive],
                 socket: socket,
-                path: ":\(programs):/usr/bin:/bin"
+                programs: programs + ":",
+                path: ":/usr/bin:/bin"
             )
             #expect(outcome.code == code, "\(outcome.err)")
             let isWithoutJournal = outcome.err.contains("error: the bundle lacks ")
             #expect(isWithoutJournal == (code == 77), "\(outcome.err)")
+            #expect(FileBytes.output(of: "exec 2>&1; stat -c %a \(archive)", atMost: 99) == "600\n")
+            let unpacked = FileBytes.output(
+                of: "exec 2>&1; cd \(place) && tar -xvf \(archive)",
+                atMost: 1 << 16
+            )
             var texts: [String: String] = [:]
-            for name in try files.contentsOfDirectory(atPath: place + "/bundle") {
-                let data = try Data(contentsOf: URL(filePath: "\(place)/bundle/\(name)"))
-                texts[name] = String(decoding: data, as: UTF8.self)
+            for line in unpacked.split(separator: "\n") {
+                let data = try Data(contentsOf: URL(filePath: "\(place)/\(line)"))
+                let name = try #require(line.split(separator: "/").last)
+                #expect(line == "expunged-support/\(name)")
+                texts["\(name)"] = String(decoding: data, as: UTF8.self)
             }
             return texts
         }
@@ -85,6 +111,14 @@ extension ControlSuite {
                 #expect(texts["README.txt"]?.contains("\n\(name): ") == true, "\(name)")
             }
             #expect(backend.calls.map(\.facts).contains("shareable"))
+            let found = try #require(JSONValue(Array(texts["check.json"]?.utf8 ?? "".utf8)))
+            let expected: [JSONValue] = [
+                ["severity": "error", "line": 12, "key": "store.app-db.table[0]"],
+                ["severity": "error", "code": "unknown_key", "line": 3],
+                ["severity": "warning", "line": 9, "key": "store.app-db"],
+                ["severity": "error"], ["severity": "warning", "place": "clock"],
+            ]
+            #expect(found.array == expected)
         }
 
         @Test func `the journal of a bundle has no entry with the text of something else`() {
@@ -140,11 +174,18 @@ extension ControlSuite {
 
         @Test func `without the service a bundle says what is missing`() async throws {
             let texts = try await Self.bundle("/nowhere/control.sock", code: 5)
-            #expect(texts.keys.contains("machine.txt") && !texts.keys.contains("status.json"))
+            #expect(Set(texts.keys) == ["README.txt", "check.json", "journal.txt", "machine.txt"])
+            #expect(texts["machine.txt"]?.hasPrefix("expungectl 0.1.0\nexpunged 0.1.0\n") == true)
+            #expect(texts["check.json"]?.contains("store.app-db.table[0]") == true)
             #expect(texts["README.txt"]?.contains("status.json is missing: cannot reach") == true)
         }
 
-        @Test func `a directory that exists is left alone`() async throws {
+        @Test(arguments: ["", "expunged: killed", "[1]", #"{"findings": "dedline"}"#])
+        func `of a check that prints something else nothing is written`(printed: String) {
+            #expect(SupportBundle.places(printed) == "")
+        }
+
+        @Test func `a file that exists is left alone`() async throws {
             let outcome = try await ProgramRun.run(["support-bundle", "/"])
             #expect(outcome.code == 1)
             #expect(outcome.err.hasPrefix("error: cannot write '/' (unwritable): file exists\n"))

@@ -554,6 +554,7 @@ struct CheckTests {
             #expect(lines.dropFirst() == ["0 errors, 0 warnings"] && status == .unexamined)
             let wrong = try await bench.check(at: server, machine: machine) { "[nonsense]\n" + $0 }
             #expect(SystemCheck.report(wrong, asJSON: true, "").1 == .findings)
+            #expect(wrong.map(\.code).contains("unknown_key"))
         }
     }
 

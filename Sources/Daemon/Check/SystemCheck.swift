@@ -76,7 +76,9 @@ struct SystemCheck: Sendable {
 
     private static func findings(of error: ConfigurationError) -> [Finding] {
         error.problems.map { problem in
-            Finding(at: problem.place, problem.reason, remedy: Remedy.of(problem))
+            var found = Finding(at: problem.place, problem.reason, remedy: Remedy.of(problem))
+            found.code = problem.kind.rawValue
+            return found
         }
     }
 
@@ -173,6 +175,8 @@ struct Finding: Sendable, Hashable {
     let place: String
     let reason: String
     let remedy: String
+    /// The kind of a problem of the configuration.
+    var code: String?
 
     init(_ severity: Severity = .error, at place: String, _ reason: String, remedy: String) {
         self.severity = severity
@@ -189,7 +193,7 @@ struct Finding: Sendable, Hashable {
     var json: JSONValue {
         [
             "severity": .string(severity.rawValue), "place": .string(place),
-            "reason": .string(reason), "remedy": .string(remedy),
+            "reason": .string(reason), "remedy": .string(remedy), "code": JSONValue(code),
         ]
     }
 }

@@ -10,24 +10,26 @@ struct SupportBundle: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Collect settings, status, metrics and journal for a problem report.",
         discussion: """
-            Writes files without secrets, user ids and mail addresses. Ids of requests and uids of \
+            Writes a tar file without secrets, user ids and mail addresses. Ids of requests and uids of \
             operators and applications remain; README.txt says what is left out, and what is \
             missing. Ends with 5 if the service did not answer, and else with 77 if a part of the \
             day's journal is missing.
             """
     )
 
-    @Argument(help: "A directory that does not exist yet.") var directory: String
+    @Argument(help: "A file that does not exist yet.") var file: String
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
-        guard unsafe mkdir(directory, 0o700) == 0 else { throw unwritable(directory) }
+        let archive = unsafe open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard archive >= 0 else { throw unwritable() }
+        defer { close(archive) }
         var notes = [Self.preamble]
         var failure: (any Error)?
         for file in BundleFile.allCases {
             do {
                 let text = try await content(of: file)
-                try write(text, to: file.rawValue)
+                try put(text, file.rawValue, into: archive)
                 notes.append("\(file.rawValue): \(file.summary)")
                 if file == .journal, let lack = Self.lack(ofJournal: text) {
                     notes.append("\(lack.message); \(lack.hint ?? "")")
@@ -38,9 +40,11 @@ struct SupportBundle: AsyncParsableCommand {
                 failure = failure ?? error
             }
         }
-        try write(notes.joined(separator: "\n"), to: "README.txt")
+        try put(notes.joined(separator: "\n"), "README.txt", into: archive)
+        guard FileBytes.write(TarArchive.end, to: archive) else { throw unwritable() }
         if let failure { throw failure }
-        try global.print(["directory": directory], "read the files in \(directory), then send them")
+        let name = Table.harmless(file)
+        try global.print(["file": file], "read what is in \(name), then send it: tar -xf \(name)")
     }
 
     private static let preamble = """
@@ -48,8 +52,8 @@ struct SupportBundle: AsyncParsableCommand {
         Left out: secrets, user ids, requests, holds, names of credentials, free texts of the
         configuration, paths of URLs, home directories, findings about stores, and what a crashed
         process printed.
-        Journal entries that may quote these are left out, too. So is what expungectl doctor
-        finds: run it, and add what may leave the machine.
+        Journal entries that may quote these are left out, too. Of what expungectl doctor finds,
+        only the places are here: run it, and add what may leave the machine.
         Mail addresses are replaced by (address). Ids of requests remain, and uids of operators
         and applications.
 
@@ -82,6 +86,7 @@ struct SupportBundle: AsyncParsableCommand {
     private func content(of file: BundleFile) async throws -> String {
         switch file {
         case .machine, .journal: FileBytes.output(of: file.command, atMost: BundleFile.bytesMax)
+        case .check: Self.places(FileBytes.output(of: file.command, atMost: BundleFile.bytesMax))
         case .metrics: try await global.call(.metrics)
         case .settings: Config.text(try await global.call(.settings(.shareable)))
         case .status: try Self.json(try await global.call(.status))
@@ -95,20 +100,48 @@ struct SupportBundle: AsyncParsableCommand {
         try TypedJSON.text(answer.forViewers, .snakeCase, layout: .prettyPrinted)
     }
 
-    private func write(_ text: String, to name: String) throws(CommandFailure) {
-        let path = "\(directory)/\(name)"
-        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw unwritable(path) }
-        defer { close(descriptor) }
-        guard Console.put(Self.withoutAddresses(text), to: descriptor) else {
-            throw unwritable(path)
-        }
+    /// Where `expunged --check --json` found what; empty for a text that it did not print.
+    ///
+    /// A reason may quote anything, and a path may name a person.
+    static func places(_ printed: String) -> String {
+        guard let findings = JSONValue(Array(printed.utf8))?["findings"]?.array else { return "" }
+        return JSONValue.array(findings.map { shareable($0) }).indentedText
     }
 
-    private func unwritable(_ path: String) -> CommandFailure {
+    private static func shareable(_ finding: JSONValue) -> JSONValue {
+        let place = finding["place"]?.string ?? ""
+        let parts = place.split(separator: ": ").map(String.init)
+        let line = parts.first.flatMap { Int64($0.split(separator: ":").last ?? "") }
+        var key = parts.count > 1 ? parts[1] : ""
+        let isOfFile = line != nil || place.hasPrefix("$")
+        if !isOfFile || !ComponentName.isValid(key.filter { !"[]".contains($0) }) { key = "" }
+        let isOwn = ownPlaces.contains(place) || ownFolders.contains { place.hasPrefix($0) }
+        return [
+            "severity": finding["severity"], "code": finding["code"],
+            "line": line.map { JSONValue.integer($0) }, "key": key.isEmpty ? nil : .string(key),
+            "place": isOwn ? .string(place) : nil,
+        ]
+    }
+
+    private static let ownPlaces = [
+        "clock", "expunged.service", "state, keys, providers and stores",
+    ]
+    private static let ownFolders = ["/run/systemd/", "/var/lib/expunged", "/var/log/expunged"]
+
+    private func put(
+        _ text: String,
+        _ name: String,
+        into archive: Int32
+    ) throws(CommandFailure) {
+        let bytes = Array(Self.withoutAddresses(text).utf8)
+        let member = TarArchive.member("expunged-support/\(name)", bytes)
+        guard FileBytes.write(member, to: archive) else { throw unwritable() }
+    }
+
+    private func unwritable() -> CommandFailure {
         CommandFailure(
-            message: "cannot write '\(Table.harmless(path))' (unwritable): \(ErrorNumber(errno))",
-            hint: "name a directory that does not exist yet, below one of yours",
+            message: "cannot write '\(Table.harmless(file))' (unwritable): \(ErrorNumber(errno))",
+            hint: "name a file that does not exist yet, in a directory of yours",
             code: .failure
         )
     }
@@ -131,6 +164,7 @@ struct SupportBundle: AsyncParsableCommand {
 
 enum BundleFile: String, CaseIterable {
     case machine = "machine.txt"
+    case check = "check.json"
     case settings = "settings.toml"
     case status = "status.json"
     case providers = "providers.json"
@@ -162,9 +196,13 @@ enum BundleFile: String, CaseIterable {
         return events.map { "MESSAGE_ID=\($0.messageID)" }.joined(separator: " ")
     }
 
+    /// As `doctor` finds the program.
+    private static let path = "PATH=/usr/sbin:/usr/local/sbin:$PATH"
+
     var summary: String {
         switch self {
-        case .machine: "kernel, operating system and systemd"
+        case .machine: "versions of expunged, kernel, operating system and systemd"
+        case .check: "places that expungectl doctor names; empty where it cannot run"
         case .settings: "the configuration in force"
         case .status: "the state of the service, with its alarms"
         case .providers, .stores: "their health, without findings"
@@ -178,7 +216,11 @@ enum BundleFile: String, CaseIterable {
     var command: String {
         switch self {
         case .machine:
-            "exec 2>&1; uname -srm; grep ^PRETTY_NAME= /etc/os-release; systemctl --version"
+            "exec 2>&1; expungectl --version; \(Self.path); expunged --version; uname -srm;"
+                + " grep ^PRETTY_NAME= /etc/os-release; systemctl --version"
+        case .check:
+            "\(Self.path); timeout 120 expunged --check --json"
+                + (geteuid() == 0 ? " --as-service 2>/dev/null" : " 2>/dev/null")
         // What a process prints itself may quote a value, and has no MESSAGE_ID.
         case .journal:
             "exec 2>&1; timeout 60 journalctl --no-pager --no-hostname --since=-24h"

@@ -8,11 +8,13 @@ import html.parser
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tarfile
 import urllib.error
 import urllib.request
 
@@ -197,16 +199,28 @@ def bundled(checks, stage):
     """Made by an operator, who sees more than what may leave the machine."""
     place, programs = stage.path("bundle"), stage.path("programs")
     os.mkdir(programs)
-    with open(f"{programs}/journalctl", "w") as file:
-        file.write("#!/bin/sh\necho 2026-11-23T03:00:00+0000 expunged[1]: Started.\n")
-        os.chmod(file.fileno(), 0o755)
-    done = stage.run("expungectl", "support-bundle", place, PATH=f"{programs}:{os.environ['PATH']}")
+    # There is no unit whose sandbox the check could use.
+    check = shlex.join([*stage.arguments(), "--check", "--json"])
+    for name, line in (("journalctl", "echo 2026-11-23T03:00:00+0000 expunged[1]: Started."),
+                       ("expunged", f"[ $1 = --version ] || exec {check}")):
+        with open(f"{programs}/{name}", "w") as file:
+            file.write(f"#!/bin/sh\n{line}\n")
+            os.chmod(file.fileno(), 0o755)
+    path = f"{programs}:{os.environ['PATH']}"
+    done = stage.run("expungectl", "support-bundle", f"{place}.tar", PATH=path)
+    with tarfile.open(f"{place}.tar") as archive:
+        archive.extractall(place)
+    place += "/expunged-support"
     made = (done.returncode, len(os.listdir(place)))
-    checks.equal("an operator makes a support bundle of nine files", made, (0, 9))
+    checks.equal("an operator makes a support bundle of ten files", made, (0, 10))
     hits = stage.canaries.found_in_files([place])
     checks.equal("nothing that was planted is in it", hits, [])
     with open(f"{place}/status.json") as file:
         checks.check("it has the alarms", "configuration_refused" in json.load(file)["alarms"])
+    with open(f"{place}/check.json") as file:
+        found = json.load(file)
+    checks.check("it has the check's findings about the refused file",
+                 any("code" in one and "line" in one for one in found), found)
 
 
 def policy(checks, status, fields, body):
