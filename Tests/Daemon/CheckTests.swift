@@ -55,6 +55,21 @@ struct CheckTests {
         }
     }
 
+    @Test func `for programs the check has the configuration that may leave the machine`()
+        async throws
+    {
+        try await Self.with { bench, server in
+            let options = try DaemonOptions(["--config", bench.directory + "/expunged.toml"])
+            let found = try await bench.check(at: server)
+            let shown = try #require(DaemonCommand.shareable(options, [:]))
+            #expect(shown.contains("[[store]]\n"))
+            let report = SystemCheck.report(found, asJSON: true, "", shareable: shown).0
+            #expect(JSONValue(Array(report.utf8))?["configuration"]?.string == shown)
+            _ = try await bench.check(at: server) { "[nonsense]\n" + $0 }
+            #expect(DaemonCommand.shareable(options, [:]) == nil)
+        }
+    }
+
     @Test func `the page that a hint names exists for each kind`() {
         let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
         let pages =

@@ -95,13 +95,19 @@ struct SystemCheck: Sendable {
     }
 
     /// - Returns: The text that the program prints, and its exit status.
-    static func report(_ found: [Finding], asJSON: Bool, _ path: String) -> (String, ExitStatus) {
+    static func report(
+        _ found: [Finding],
+        asJSON: Bool,
+        _ path: String,
+        shareable configuration: String? = nil
+    ) -> (String, ExitStatus) {
         let errors = found.count { $0.severity == .error }
         let isExamined = !found.contains { $0.severity == .unexamined }
         let status = errors > 0 ? ExitStatus.findings : isExamined ? .done : .unexamined
         guard !asJSON else {
             let json: JSONValue = [
                 "ok": .bool(status == .done), "findings": .array(found.map(\.json)),
+                "configuration": JSONValue(configuration),
             ]
             return (String(json.indentedText.dropLast()), status)
         }

@@ -94,9 +94,25 @@ package enum DaemonCommand {
             environment: environment,
             folders: folders
         ).run()
-        let (text, status) = SystemCheck.report(found, asJSON: options.isJSON, path)
+        let (text, status) = SystemCheck.report(
+            found,
+            asJSON: options.isJSON,
+            path,
+            shareable: shareable(options, environment)
+        )
         say(text)
         return status
+    }
+
+    /// The configuration without what may not leave the machine; `nil` for one that is not valid.
+    static func shareable(_ options: DaemonOptions, _ environment: [String: String]) -> String? {
+        do {
+            let configuration = try load(options, environment)
+            return EffectiveConfiguration(isShareable: true).text(of: configuration.sections)
+        } catch {
+            // The findings say why.
+            return nil
+        }
     }
 
     private static func serve(

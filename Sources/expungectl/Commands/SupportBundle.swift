@@ -26,9 +26,13 @@ struct SupportBundle: AsyncParsableCommand {
         defer { close(archive) }
         var notes = [Self.preamble]
         var failure: (any Error)?
+        let checked = FileBytes.output(
+            of: BundleFile.check.command,
+            atMost: BundleFile.bytesMax
+        )
         for file in BundleFile.allCases {
             do {
-                let text = try await content(of: file)
+                let text = try await file == .check ? Self.places(checked) : content(of: file)
                 try put(text, file.rawValue, into: archive)
                 notes.append("\(file.rawValue): \(file.summary)")
                 if file == .journal, let lack = Self.lack(ofJournal: text) {
@@ -36,8 +40,13 @@ struct SupportBundle: AsyncParsableCommand {
                     failure = failure ?? lack
                 }
             } catch let error as ControlClientError {
-                notes.append("\(file.rawValue) is missing: \(error)")
                 failure = failure ?? error
+                guard file == .settings, let text = Self.shareable(checked) else {
+                    notes.append("\(file.rawValue) is missing: \(error)")
+                    continue
+                }
+                try put(text, file.rawValue, into: archive)
+                notes.append("\(file.rawValue): what the file says; \(error)")
             }
         }
         try put(notes.joined(separator: "\n"), "README.txt", into: archive)
@@ -85,8 +94,8 @@ struct SupportBundle: AsyncParsableCommand {
 
     private func content(of file: BundleFile) async throws -> String {
         switch file {
-        case .machine, .journal: FileBytes.output(of: file.command, atMost: BundleFile.bytesMax)
-        case .check: Self.places(FileBytes.output(of: file.command, atMost: BundleFile.bytesMax))
+        case .machine, .check, .journal:
+            FileBytes.output(of: file.command, atMost: BundleFile.bytesMax)
         case .metrics: try await global.call(.metrics)
         case .settings: Config.text(try await global.call(.settings(.shareable)))
         case .status: try Self.json(try await global.call(.status))
@@ -105,10 +114,15 @@ struct SupportBundle: AsyncParsableCommand {
     /// A reason may quote anything, and a path may name a person.
     static func places(_ printed: String) -> String {
         guard let findings = JSONValue(Array(printed.utf8))?["findings"]?.array else { return "" }
-        return JSONValue.array(findings.map { shareable($0) }).indentedText
+        return JSONValue.array(findings.map { place(of: $0) }).indentedText
     }
 
-    private static func shareable(_ finding: JSONValue) -> JSONValue {
+    /// The configuration, where it is valid.
+    private static func shareable(_ printed: String) -> String? {
+        JSONValue(Array(printed.utf8))?["configuration"]?.string
+    }
+
+    private static func place(of finding: JSONValue) -> JSONValue {
         let place = finding["place"]?.string ?? ""
         let parts = place.split(separator: ": ").map(String.init)
         let line = parts.first.flatMap { Int64($0.split(separator: ":").last ?? "") }
