@@ -239,7 +239,8 @@ struct RotatedUnheardTests {
         try machine.answer(check: .failure(failure))
         #expect(token(machine).step == .refused)
         #expect(token(machine).rotation == .inDoubt)
-        #expect(try machine.sendDue() == [.revoke])
+        let effects = try machine.sendDue()
+        #expect(effects.contains(.revoke), "\(effects)")
         try machine.answer(revoke: .success)
         #expect(machine.verdict == nil)
         for _ in 0..<10 where machine.verdict == nil { try machine.sendDue() }
