@@ -64,9 +64,9 @@ install-service:
 	    $(SYSUSERSDIR) $(TMPFILESDIR) $(SYSCONFDIR)/expunged $(DOCDIR)/examples \
 	    $(addprefix $(PAGES_DIR)/,$(DOC_FOLDERS)))
 	install -d -m 0700 $(DESTDIR)$(SYSCONFDIR)/expunged/credentials
+	install -m 0755 systemd/expunged-backup $(DESTDIR)$(LIBDIR)/backup
 	$(INSTALL_PROGRAM) $(RELEASE_DIR)/expunged $(DESTDIR)$(SBINDIR)/expunged
 	$(INSTALL_PROGRAM) $(RELEASE_DIR)/expungectl $(DESTDIR)$(BINDIR)/expungectl
-	install -m 0755 systemd/expunged-backup $(DESTDIR)$(LIBDIR)/backup
 	for unit in $(UNITS); do \
 	    $(PLACED) systemd/$$unit > $(DESTDIR)$(UNITDIR)/$$unit && \
 	    chmod 0644 $(DESTDIR)$(UNITDIR)/$$unit || exit 1; \

@@ -67,7 +67,7 @@ extension ControlSuite {
                     "steps.ended_at",
                     "steps.kind", "steps.last_error", "steps.name", "steps.provider",
                     "steps.retry_at", "steps.started_at", "steps.state", "steps.store",
-                    "steps.verdict", "updated_at",
+                    "steps.verdict", "unread_sources", "updated_at",
                 ]
             )
             let hold = Samples.hold.forViewers.json

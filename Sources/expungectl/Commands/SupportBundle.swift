@@ -200,6 +200,7 @@ enum BundleFile: String, CaseIterable {
         .keyRotationFinished, .ledgerCheckpoint, .replayStarted, .dataReturned, .requestRejected,
         .requestParked, .deadlineNear, .deadlinePassed, .outageEnded, .queueQuarantined,
         .queueUnwritable, .queueIrregular, .queueBack, .recipientsRefused, .clockStepped,
+        .unreadSources,
     ]
 
     private static var matches: String {
