@@ -25,8 +25,7 @@ extension SettingsTable {
             .defaultsTo(.count(1000)),
             """
             Guard: further deletions wait for an operator (docs/guides/pauses.md). \
-            One uid, or the spool and all queues, begins at most three quarters of what the \
-            others leave, rounded up.
+            One uid, or spool and queues, has 3/4 of what others leave, rounded up.
             """
         ),
         (
