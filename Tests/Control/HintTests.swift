@@ -99,7 +99,8 @@ extension ControlSuite {
                 }
             }
             // A sentence may go on behind the name of a command.
-            guard let first = rest.first, first.hasPrefix("--") || first == first.uppercased()
+            guard let first = rest.first, first.hasPrefix("--") || first == first.uppercased(),
+                first != "--version"
             else { return nil }
             return fault(of: rest, for: command["arguments"]?.array ?? [])
         }
