@@ -63,8 +63,7 @@ struct OAuth2GrantTests {
             ends: [
                 "DELETE /base/users/\(encoded)/clients/app/grants",
                 "DELETE /base/users/\(encoded)/clients/app/tokens",
-            ],
-            isComplete: true
+            ]
         ),
     ]
 
@@ -186,9 +185,72 @@ struct OAuth2GrantTests {
         }
     }
 
-    @Test("an id that no path can have is no user's", arguments: [".", ".."])
-    func unfitID(_ id: String) async throws {
-        try await Self.with("keycloak", answering: .json(200, "[]")) { provider, server in
+    @Test("a full page of ended grants may hide a live one", arguments: [(19, true), (20, false)])
+    func endedPage(_ count: Int, _ isWhole: Bool) async throws {
+        let ended = Array(repeating: #"{"id":"g","status":"REVOKED"}"#, count: count)
+        let page = "[" + ended.joined(separator: ",") + "]"
+        try await Self.with("okta", answering: .json(200, page)) { provider, _ in
+            let expected: CheckAnswer = isWhole ? .dead : .unknown
+            #expect(await provider.check(Self.subject()) == expected)
+        }
+    }
+
+    @Test("an entry that names no client may be the client's", arguments: ["hydra", "keycloak"])
+    func namelessEntry(_ preset: String) async throws {
+        let react: @Sendable (String) -> RawServer.Reaction = { request in
+            request.hasPrefix("GET ") ? .json(200, #"[{"id":"g"}]"#) : .http(204)
+        }
+        try await Self.with(preset, react: react) { provider, _ in
+            #expect(await provider.check(Self.subject()) == .unknown)
+            #expect(await provider.revoke(Self.subject()) == .success)
+        }
+    }
+
+    @Test("what a server forbids for one user pauses no other")
+    func oneForbidden() async throws {
+        let issued = Mutex(0)
+        let react: @Sendable (String) -> RawServer.Reaction = { request in
+            if request.hasPrefix("POST /token") {
+                issued.withLock { $0 += 1 }
+                return .json(
+                    200,
+                    #"{"access_token":"t","token_type":"Bearer","expires_in":600}"#
+                )
+            }
+            return request.contains("expunged-self-check")
+                ? .json(404, #"{"error":"User not found"}"#)
+                : .json(403, #"{"error":"HTTP 403 Forbidden"}"#)
+        }
+        let client = OAuth2Client(id: "admin", authentication: .post(Secret("admin-secret")))
+        try await Self.with("keycloak", admin: .client(client), react: react) { provider, _ in
+            let refusal = Refusal(status: 403, error: "HTTP 403 Forbidden")
+            #expect(await provider.check(Self.subject()) == .failure(.refused(refusal)))
+            #expect(await provider.revoke(Self.subject()) == .failure(.refused(refusal)))
+        }
+        // The token is as good as before.
+        let count = issued.withLock { $0 }
+        #expect(count == 1)
+    }
+
+    @Test("a call that ends no grants fails for everybody, though the lists work")
+    func endRefused() async throws {
+        let react: @Sendable (String) -> RawServer.Reaction = { request in
+            request.hasPrefix("GET ")
+                ? .json(200, "[]") : .json(404, #"{"error":"no_such_place"}"#)
+        }
+        try await Self.with("hydra", react: react) { provider, _ in
+            let refusal = Refusal(status: 404, error: "no_such_place")
+            for _ in 0..<2 {
+                #expect(await provider.revoke(Self.subject()) == .failure(.refusesAll(refusal)))
+            }
+        }
+    }
+
+    static let unfitIDs = [("keycloak", "."), ("keycloak", ".."), ("okta", "me"), ("okta", "Me")]
+
+    @Test("what no path can have and what means the operator is no user's id", arguments: unfitIDs)
+    func unfitID(_ preset: String, _ id: String) async throws {
+        try await Self.with(preset, answering: .json(200, "[]")) { provider, server in
             let subject = OAuth2Harness.credential(.subject, id)
             #expect(await provider.revoke(subject) == .unfit)
             #expect(server.requests.isEmpty)
@@ -230,15 +292,18 @@ struct OAuth2GrantTests {
         }
     }
 
-    @Test("the check of the provider asks the admin API about a user who cannot exist")
-    func problem() async throws {
+    @Test("the check of the provider asks for each right", arguments: ["lists", "ends"])
+    func problem(_ lacking: String) async throws {
         let react: @Sendable (String) -> RawServer.Reaction = { request in
             if request.hasPrefix("POST /token") { return .json(400, #"{"error":"invalid_grant"}"#) }
-            return request.hasPrefix("POST /revoke") ? .json(200, "{}") : .json(403, "{}")
+            if request.hasPrefix("POST /revoke") { return .json(200, "{}") }
+            return lacking == "ends" && request.hasPrefix("GET ")
+                ? .json(200, "[]") : .json(403, "{}")
         }
         try await Self.with("hydra", react: react) { provider, server in
             let problem = try #require(await provider.problem())
             #expect(problem.failure == .misconfigured)
+            #expect(problem.text.contains("\(lacking) no grants"))
             #expect(problem.text.contains("admin_secret_credential"))
             #expect(server.requests.contains { $0.contains("subject=expunged-self-check") })
         }

@@ -291,14 +291,22 @@ extension OAuth2Profile {
 /// Admin APIs, by the vendors' references and the sources of Hydra and Keycloak.
 extension UserGrants {
     /// One listing per user and client; both are of the client's own.
+    ///
+    /// No list names an access token that came without a refresh token, and no call ends it. `me`
+    /// is the owner of the token ("Users API").
     fileprivate static let okta: UserGrants = {
-        let paths = ["/users/{}/clients/{}/grants", "/users/{}/clients/{}/tokens"]
+        func calls(_ method: HTTPMethod) -> [Call] {
+            ["grants", "tokens"].map {
+                let path = "/users/{}/clients/{}/\($0)"
+                return Call(method: method, path: path, values: [.user, .client], pageMin: 20)
+            }
+        }
         return UserGrants(
-            lists: paths.map { List(call: Call(method: .GET, path: $0, values: [.user, .client])) },
-            ends: paths.map { Call(method: .DELETE, path: $0, values: [.user, .client]) },
-            isComplete: true,
+            lists: calls(.GET),
+            ends: calls(.DELETE),
             scheme: "SSWS",
-            unknownUser: .member("errorCode", .text(["E0000007"]))
+            unknownUser: .member("errorCode", .text(["E0000007"])),
+            ownerWord: "me"
         )
     }()
 
@@ -308,8 +316,10 @@ extension UserGrants {
         let path = "/admin/oauth2/auth/sessions/consent"
         return UserGrants(
             lists: [
-                List(
-                    call: Call(method: .GET, path: path, query: [("subject", .user)]),
+                Call(
+                    method: .GET,
+                    path: path,
+                    query: [("subject", .user)],
                     client: "consent_request.client.client_id"
                 )
             ],
@@ -322,13 +332,7 @@ extension UserGrants {
     /// Deletes the grants of all clients: those of one have ids of their own.
     fileprivate static let auth0 = UserGrants(
         lists: [
-            List(
-                call: Call(
-                    method: .GET,
-                    path: "/grants",
-                    query: [("user_id", .user), ("client_id", .client)]
-                )
-            )
+            Call(method: .GET, path: "/grants", query: [("user_id", .user), ("client_id", .client)])
         ],
         ends: [Call(method: .DELETE, path: "/grants", query: [("user_id", .user)])],
         hasAudience: true
@@ -338,14 +342,8 @@ extension UserGrants {
     /// only the end of all the user's sessions ends its other tokens.
     fileprivate static let keycloak = UserGrants(
         lists: [
-            List(
-                call: Call(method: .GET, path: "/users/{}/consents", values: [.user]),
-                client: "clientId"
-            ),
-            List(
-                call: Call(method: .GET, path: "/users/{}/sessions", values: [.user]),
-                client: "clients"
-            ),
+            Call(method: .GET, path: "/users/{}/consents", values: [.user], client: "clientId"),
+            Call(method: .GET, path: "/users/{}/sessions", values: [.user], client: "clients"),
         ],
         ends: [
             Call(

@@ -17,34 +17,32 @@ struct UserGrants: Sendable {
         var query: [(StaticString, Value)] = []
         /// Documented answers besides those of every call.
         var rows: [ReplyRow] = []
-    }
-
-    struct List: Sendable {
-        let call: Call
-        /// The member of an entry with the id of its client, or with several; `nil`: all are the
-        /// client's.
+        /// Of a list: the member of an entry with the id of its client, or with several; `nil`: all
+        /// are the client's.
         var client: String?
+        /// The least that the server takes for a page; Hydra's first version: 100.
+        var pageMin = 100
+        var isList: Bool { method == .GET }
 
-        /// Answers `nil` where a full page may hide what is looked for.
+        /// Whether a list names a live grant of the client; `nil` where it may hide one: behind a
+        /// full page, or in an entry that names no client.
         func names(_ clientID: String, in entries: [JSONValue]) -> Bool? {
-            let isNamed = entries.contains { entry in
-                // Okta's word for what has ended.
-                guard entry["status"]?.string != "REVOKED" else { return false }
+            var isWhole = entries.count < pageMin
+            // Okta's word for what has ended.
+            for entry in entries where entry["status"]?.string != "REVOKED" {
                 guard let client else { return true }
                 switch entry.member(at: client) {
-                case .string(let id): return id == clientID
-                case .object(let members): return members.contains { $0.value.string == clientID }
-                default: return false
+                case .string(let id): if id == clientID { return true }
+                case .object(let members):
+                    if members.contains(where: { $0.value.string == clientID }) { return true }
+                default: isWhole = false
                 }
             }
-            return isNamed || entries.count < UserGrants.pageMin ? isNamed : nil
+            return isWhole ? false : nil
         }
     }
 
-    /// The least that a server takes for a page; Hydra's first version: 100.
-    static let pageMin = 100
-
-    let lists: [List]
+    let lists: [Call]
     let ends: [Call]
     /// Whether the lists name all that the user granted.
     var isComplete = false
@@ -54,6 +52,8 @@ struct UserGrants: Sendable {
     var hasAudience = false
     /// What a server answers with 404 for a user that it does not know.
     var unknownUser: ReplyShape?
+    /// The word, in lower case, that stands for the owner of the operator's token.
+    var ownerWord: String?
 
     /// What fits every call: 401 and 403 are about our own token (RFC 9110 §15.5.2, §15.5.4).
     var rows: [ReplyRow] {
@@ -76,170 +76,161 @@ struct AdminAPI: Sendable {
         case client(OAuth2Client)
     }
 
-    struct Token: Sendable {
-        let secret: Secret
-        let freshUntil: WallTime
+    /// A call; what one endpoint refuses says nothing of another.
+    struct Step: Sendable {
+        let call: UserGrants.Call
+        let endpoint: RemoteEndpoint
+        let judge: RefusalJudge
     }
 
     let url: String
     let grants: UserGrants
     let access: Access
-    let lists: [RemoteEndpoint]
-    let ends: [RemoteEndpoint]
+    let lists: [Step]
+    let ends: [Step]
 
     /// - Returns: `nil` where none is configured.
     /// - Throws: ``SetupError`` for an address that is no base URL.
     init?(
         _ profile: OAuth2Profile,
         _ access: Access,
-        _ settings: RemoteSettings
+        _ settings: RemoteSettings,
+        now: @escaping @Sendable () -> WallTime
     ) throws(SetupError) {
         guard let url = profile.adminURL, let grants = profile.grants else { return nil }
         let base = try RemoteBaseURL(url, settings)
-        var endpoints: [RemoteEndpoint] = []
-        for call in grants.lists.map(\.call) + grants.ends {
-            endpoints.append(try RemoteEndpoint(base, path: call.path, method: call.method))
+        var steps: [Step] = []
+        for call in grants.lists + grants.ends {
+            let endpoint = try RemoteEndpoint(base, path: call.path, method: call.method)
+            steps.append(Step(call: call, endpoint: endpoint, judge: RefusalJudge(now: now)))
         }
         (self.url, self.grants, self.access) = (url, grants, access)
-        lists = Array(endpoints.prefix(grants.lists.count))
-        ends = Array(endpoints.dropFirst(grants.lists.count))
+        lists = Array(steps.prefix(grants.lists.count))
+        ends = Array(steps.dropFirst(grants.lists.count))
     }
 }
 
 extension OAuth2Provider {
-    private enum Finding { case listed, unlisted, cutOff, noUser }
-
     /// Asks whether the user has a grant for the client.
     func checkGrants(_ credential: OpenCredential) async -> CheckAnswer {
         guard let admin else { return .failure(.unusable) }
-        do throws(EffectFailure) {
-            switch try await find(credential, admin) {
-            case .listed: return .live
-            case .unlisted, .noUser: return .dead
-            case .cutOff: return .unknown
-            }
-        } catch {
-            return .failure(error)
-        }
+        return await find(credential, admin) ?? .dead
     }
 
     /// Ends what the user granted the client. A success is worth what the lists show afterwards.
     func revokeGrants(_ credential: OpenCredential) async -> RevokeAnswer {
         guard let admin else { return .failure(.unusable) }
-        do throws(EffectFailure) {
-            let found = try await find(credential, admin)
-            if found == .noUser { return .unfit }
-            for (call, endpoint) in zip(admin.grants.ends, admin.ends) {
-                let success = ReplyRow(200...204, .noPage, .honoured)
-                let reading = await ask(call, endpoint, admin, credential, [success])
-                guard reading.meaning != .refused else { throw EffectFailure.rejected }
-                if let failure = await judge(reading, admin) { throw failure }
-            }
-            return found == .unlisted && admin.grants.isComplete ? .grantGone : .success
-        } catch {
-            return .failure(error)
+        guard let found = await find(credential, admin) else { return .unfit }
+        if let failure = found.failure { return .failure(failure) }
+        for step in admin.ends {
+            let reading = await ask(step, admin, credential)
+            guard reading.meaning != .refused else { return .failure(.rejected) }
+            if let failure = await judge(reading, step, admin) { return .failure(failure) }
         }
+        return found == .dead && admin.grants.isComplete ? .grantGone : .success
     }
 
-    private func find(
-        _ credential: OpenCredential,
-        _ admin: AdminAPI
-    ) async throws(EffectFailure) -> Finding {
-        var found = Finding.unlisted
-        for (list, endpoint) in zip(admin.grants.lists, admin.lists) {
-            let reading = await read(list, endpoint, admin, credential)
-            if reading.meaning == .refused { return .noUser }
-            if let failure = await judge(reading, admin) { throw failure }
-            let isNamed = list.names(credential.clientID, in: reading.json?.array ?? [])
-            if isNamed == true { return .listed }
-            if isNamed == nil { found = .cutOff }
+    /// - Returns: `nil` for a user whom the server does not know.
+    private func find(_ credential: OpenCredential, _ admin: AdminAPI) async -> CheckAnswer? {
+        var found = CheckAnswer.dead
+        for step in admin.lists {
+            let reading = await ask(step, admin, credential)
+            if reading.meaning == .refused { return nil }
+            if let failure = await judge(reading, step, admin) { return .failure(failure) }
+            let isNamed = step.call.names(credential.clientID, in: reading.json?.array ?? [])
+            if isNamed == true { return .live }
+            if isNamed == nil { found = .unknown }
         }
         return found
     }
 
     /// Why a call brought no answer; whom a refusal concerns shows a user who cannot exist.
-    private func judge(_ reading: ReplyReading, _ admin: AdminAPI) async -> EffectFailure? {
+    private func judge(
+        _ reading: ReplyReading,
+        _ step: AdminAPI.Step,
+        _ admin: AdminAPI
+    ) async -> EffectFailure? {
         guard case .failure(let failure) = reading.meaning else {
             return reading.meaning == .honoured ? nil : .unusable
         }
-        guard failure != .misconfigured, let refusal = reading.refusal else { return failure }
-        return await grantJudge.judge(refusal, or: failure) { await probe(admin) }
+        guard let refusal = reading.refusal else { return failure }
+        guard failure == .misconfigured else {
+            return await step.judge.judge(refusal, or: failure) { await probe(step, admin) }
+        }
+        // A server may forbid what is about a single user, such as an administrator.
+        switch await probe(step, admin).meaning {
+        case .honoured, .refused: return .refused(refusal.refusal)
+        case .unclear, .failure: return failure
+        }
     }
 
-    private func probe(_ admin: AdminAPI) async -> ReplyReading {
-        guard let list = admin.grants.lists.first, let endpoint = admin.lists.first,
-            let clientID = clients.keys.min()
-        else { return .misconfigured }
+    private func probe(_ step: AdminAPI.Step, _ admin: AdminAPI) async -> ReplyReading {
+        guard let clientID = clients.keys.min() else { return .misconfigured }
         let madeUp = OpenCredential(
             kind: .subject,
             clientID: clientID,
             secret: RefusalJudge.madeUp
         )
-        return await AnswerRecorder.probing { await read(list, endpoint, admin, madeUp) }
+        return await AnswerRecorder.probing { await ask(step, admin, madeUp) }
     }
 
     /// What is wrong with the admin API, by a user who cannot exist; `nil` when nothing is.
     func problemOfGrants() async -> ProviderProblem? {
         guard let admin else { return nil }
-        let place = "the admin API \(admin.url)"
-        let reading = await probe(admin)
-        guard case .failure(let failure) = reading.meaning else { return nil }
-        if failure == .unreachable, let endpoint = admin.lists.first,
-            let reason = await http.connectionFailure(endpoint)
-        {
-            return ProviderProblem(.unreachable, "\(place): \(reason); check admin_url")
+        for step in admin.lists + admin.ends {
+            let reading = await probe(step, admin)
+            // What else is said of the end of nothing is not documented.
+            guard case .failure(let failure) = reading.meaning,
+                step.call.isList || failure == .misconfigured
+            else { continue }
+            let answer = reading.refusal.map { " (\($0.refusal.text))" } ?? ""
+            let act = step.call.isList ? "lists" : "ends"
+            return ProviderProblem(
+                failure == .rejected ? .unusable : failure,
+                "the admin API \(admin.url) \(act) no grants\(answer); check admin_url,"
+                    + " admin_secret_credential, admin_client_id, and what the server lets them do",
+                naming: reading.refusal?.refusal
+            )
         }
-        let answer = reading.refusal.map { " (\($0.refusal.text))" } ?? ""
-        return ProviderProblem(
-            failure == .rejected ? .unusable : failure,
-            "\(place) lists no grants\(answer); check admin_url, admin_secret_credential,"
-                + " admin_client_id, and what the server lets them do",
-            naming: reading.refusal?.refusal
-        )
-    }
-
-    private func read(
-        _ list: UserGrants.List,
-        _ endpoint: RemoteEndpoint,
-        _ admin: AdminAPI,
-        _ credential: OpenCredential
-    ) async -> ReplyReading {
-        let success = ReplyRow(200, .member("", .isPresent), .honoured)
-        let reading = await ask(list.call, endpoint, admin, credential, [success])
-        guard reading.meaning == .honoured, reading.json?.array == nil else { return reading }
-        return ReplyReading(meaning: .failure(.unusable))
+        return nil
     }
 
     private func ask(
-        _ call: UserGrants.Call,
-        _ endpoint: RemoteEndpoint,
+        _ step: AdminAPI.Step,
         _ admin: AdminAPI,
-        _ credential: OpenCredential,
-        _ success: [ReplyRow]
+        _ credential: OpenCredential
     ) async -> ReplyReading {
         func text(_ value: UserGrants.Value) -> Secret {
             value == .user ? credential.secret : Secret(credential.clientID)
         }
-        // A value that no path can have is no user's id.
-        guard var request = RemoteRequest(endpoint, filling: call.values.map(text)) else {
-            return ReplyReading(meaning: .refused)
-        }
+        let call = step.call
+        // What is another user's word, and a value that no path can have, is no user's id.
+        guard credential.secret.exposeText().lowercased() != admin.grants.ownerWord,
+            var request = RemoteRequest(step.endpoint, filling: call.values.map(text))
+        else { return ReplyReading(meaning: .refused) }
         if !call.query.isEmpty {
             var query = FormBody()
             for (name, value) in call.query { query.add(name, text(value)) }
             request.query = query
         }
-        let table = ReplyTable(success + call.rows + admin.grants.rows)
+        let success = ReplyRow(200...(call.isList ? 200 : 204), .noPage, .honoured)
+        let table = ReplyTable([success] + call.rows + admin.grants.rows)
         var isKept = adminToken.withLock { $0 != nil }
         while true {
             if let failure = await authorize(&request, admin) {
                 return ReplyReading(meaning: .failure(failure))
             }
-            let reading = table.read(await http.send(request), now: now())
-            // A token that was kept may have been ended at the server.
-            guard isKept, reading.meaning == .failure(.misconfigured) else { return reading }
-            isKept = false
-            adminToken.withLock { $0 = nil }
+            let outcome = await http.send(request)
+            // A token that was kept may have been ended at the server (RFC 6750 §3.1).
+            if isKept, case .reply(let reply) = outcome, reply.status == 401 {
+                isKept = false
+                adminToken.withLock { $0 = nil }
+                continue
+            }
+            let reading = table.read(outcome, now: now())
+            let isNoList = call.isList && reading.json?.array == nil
+            return reading.meaning == .honoured && isNoList
+                ? ReplyReading(meaning: .failure(.unusable)) : reading
         }
     }
 
@@ -253,8 +244,8 @@ extension OAuth2Provider {
             request.authorization = .scheme(admin.grants.scheme, token)
         case .client(let client):
             let kept = adminToken.withLock { $0 }
-            if let kept, now() < kept.freshUntil {
-                request.authorization = .bearer(kept.secret)
+            if let (secret, freshUntil) = kept, now() < freshUntil {
+                request.authorization = .bearer(secret)
                 break
             }
             let audience = admin.grants.hasAudience ? admin.url + "/" : nil
@@ -262,9 +253,7 @@ extension OAuth2Provider {
             case .failure(let failure): return failure
             case .success(let grant):
                 let freshUntil = now() + (grant.lifetime ?? .zero) / 2
-                adminToken.withLock {
-                    $0 = AdminAPI.Token(secret: grant.accessToken, freshUntil: freshUntil)
-                }
+                adminToken.withLock { $0 = (grant.accessToken, freshUntil) }
                 request.authorization = .bearer(grant.accessToken)
             }
         }

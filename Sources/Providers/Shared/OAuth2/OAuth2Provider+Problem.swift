@@ -28,6 +28,9 @@ extension OAuth2Provider {
             else { continue }
             found.append("the \(name) endpoint \(endpoint.url): \(reason); check \(setting)")
         }
+        if let admin, let reason = await http.connectionFailure(admin.lists[0].endpoint) {
+            found.append("the admin API \(admin.url): \(reason); check admin_url")
+        }
         return found.isEmpty
             ? nil : ProviderProblem(.unreachable, found.joined(separator: ". "))
     }

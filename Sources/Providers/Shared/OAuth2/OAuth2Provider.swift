@@ -29,8 +29,8 @@ package final class OAuth2Provider: ConnectedProvider, ProviderAdapter {
     /// Apart from ``tokenJudge``: a code that is retried can still be exchanged.
     private let codeJudge: RefusalJudge
     let admin: AdminAPI?
-    let adminToken = Mutex<AdminAPI.Token?>(nil)
-    let grantJudge: RefusalJudge
+    /// Of the admin client, with the time until which it is fresh.
+    let adminToken = Mutex<(Secret, WallTime)?>(nil)
 
     init(
         _ profile: OAuth2Profile,
@@ -59,8 +59,7 @@ package final class OAuth2Provider: ConnectedProvider, ProviderAdapter {
         revocationJudge = RefusalJudge(now: now)
         tokenJudge = RefusalJudge(now: now)
         codeJudge = RefusalJudge(now: now)
-        grantJudge = RefusalJudge(now: now)
-        admin = try AdminAPI(profile, access, settings)
+        admin = try AdminAPI(profile, access, settings, now: now)
         let book = try EndpointBook(profile, settings)
         // Last of what can fail: a client must be shut down once it exists.
         let http = try RemoteClient(settings, in: environment)
