@@ -409,7 +409,8 @@ extension Revocation {
             // A successor may have outlived this revocation, as the token did the one before.
             let claim: CredentialStep = credentials[index].needsProof ? .unconfirmed : .accepted
             credentials[index].step = isProof ? .proven : claim
-            if isProof { proof = proof ?? .refusedAfter }
+            let shown: Proof = credentials[index].kind == .subject ? .grantGone : .refusedAfter
+            if isProof { proof = proof ?? shown }
             credentials[index].lastRefreshAt = context.now
             succeed(at: index)
         case .live:

@@ -60,6 +60,16 @@ struct RevocationEvidenceTests {
         #expect(sibling.contains("The service never saw this token live."))
     }
 
+    @Test func `a user's id is called no token`() {
+        let accepted = text(.accepted, [(.accepted, .subject, true)])
+        #expect(accepted.hasPrefix("The provider accepted the revocation of what this user"))
+        // What the provider listed for the user is no token that was seen live.
+        let both = text(.accepted, [(.accepted, .subject, true), (.accepted, .accessToken, false)])
+        #expect(both.contains("The service never saw this token live."))
+        let unconfirmed = text(.unconfirmed, [(.unconfirmed, .subject, false)])
+        #expect(unconfirmed == "NOT confirmed: the provider may still honor a token.")
+    }
+
     @Test func `a refusal is told as what was refused`() {
         let last = Refusal(status: 400, error: "invalid_request")
         let intents: [RevokeIntent] = [

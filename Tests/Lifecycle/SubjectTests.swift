@@ -29,7 +29,8 @@ struct SubjectTests {
         #expect(ended.contains(.confirm))
         try machine.answer(confirm: .dead)
         #expect(machine.verdict == .proven)
-        #expect(machine.request.revocations[0].proof == .refusedAfter)
+        // No token was refused: the provider lists no grant.
+        #expect(machine.request.revocations[0].proof == .grantGone)
     }
 
     @Test func `a grant that is still listed is revoked again`() throws {

@@ -17,7 +17,10 @@ struct RevocationEvidence {
     private var verdictText: String {
         switch verdict {
         case .proven: proofText
-        case .accepted where revocation.wasRevokedSeen:
+        case .accepted where revocation.revokedTokens.isEmpty:
+            "The provider accepted the revocation of what this user granted. There is no further"
+                + " proof."
+        case .accepted where revocation.revokedTokens.contains(where: \.wasSeenLive):
             "The provider accepted the revocation of a token that was seen live. There is no"
                 + " further proof."
         case .accepted:
@@ -57,8 +60,9 @@ struct RevocationEvidence {
             ([.gone], "It answered for %d token(s) that the grant was already gone."),
             ([.dead], "It refuses %d token(s)."),
         ]
+        let tokens = revocation.credentials.filter { $0.kind != .subject }
         return answers.compactMap { steps, text in
-            let count = revocation.credentials.count { steps.contains($0.step) }
+            let count = tokens.count { steps.contains($0.step) }
             return count == 0 ? nil : text.replacing("%d", with: String(count))
         }
     }
@@ -125,7 +129,7 @@ extension CredentialWork {
 extension Revocation {
     fileprivate var isRefused: Bool { credentials.contains { $0.step == .refused } }
 
-    fileprivate var wasRevokedSeen: Bool {
-        credentials.contains { $0.wasSeenLive && ($0.step == .accepted || $0.step == .proven) }
+    fileprivate var revokedTokens: [CredentialWork] {
+        credentials.filter { $0.kind != .subject && ($0.step == .accepted || $0.step == .proven) }
     }
 }

@@ -11,9 +11,9 @@ struct SupportBundle: AsyncParsableCommand {
         abstract: "Collect settings, status, metrics and journal for a problem report.",
         discussion: """
             Writes a tar file without secrets, user ids and mail addresses. Ids of requests and \
-            uids of operators and applications remain; README.txt says what is left out, and what \
-            is missing. Ends with 5 if the service did not answer, and else with 77 if a part of the \
-            day's journal is missing.
+            uids of operators and applications remain; README.txt says what is left out, and \
+            what is missing. Ends with 5 if the service did not answer, and else with 77 if a part \
+            of the day's journal is missing.
             """
     )
 
