@@ -103,6 +103,22 @@ import Vault
         #expect(revocation.credentials.map(\.isUnnamed) == [false])
     }
 
+    @Test("a user's id under a client that is not configured names no account")
+    func subjectRefused() async throws {
+        let bench = try Bench()
+        let vault = SealedVault(keyring: VaultKeyring(active: try Bench.key(1)))
+        var offer = try bench.offer("alice", "unused")
+        offer.credential = SubmittedCredential(kind: .subject, secret: Secret("u-17"))
+        offer.credential.clientID = "com.example.typo"
+        offer.spoolRow = SpoolRow(spoolID: "s", rowID: 1, fingerprint: [1])
+        _ = try await bench.service(vault).store([offer])
+        let revocation = try #require(
+            try await bench.submit("alice", stores: [], at: Bench.start).request.revocations.first
+        )
+        #expect(revocation.subjectHash == nil)
+        #expect(revocation.refusedCount == 1)
+    }
+
     @Test("the reason is told once in a run and stays an alarm")
     func tellsOnce() async throws {
         let (bench, service) = try await benchWithLostKey()

@@ -119,6 +119,7 @@ struct CredentialService: Sendable {
             }
             keys[offer.userHash] = key
             var offer = offer
+            if submitted.kind == .subject { offer.credential.subject = submitted.secret }
             // It is of no provider that is known, and nobody else's.
             if refusal != nil { offer.credential.subject = nil }
             var credential = try newCredential(offer, clientID: clientID, key: key)
@@ -174,8 +175,7 @@ struct CredentialService: Sendable {
         if let verifier = submitted.codeVerifier {
             credential.sealedCodeVerifier = try seal(verifier, as: .codeVerifier, nonce)
         }
-        let isSubject = submitted.kind == .subject
-        if let subject = isSubject ? submitted.secret : submitted.subject {
+        if let subject = submitted.subject {
             let subjectNonce = generator.rowNonce()
             credential.subject = LearnedSubject(
                 hash: SubjectHash.make(subject, at: offer.provider, hasher),
