@@ -4,12 +4,7 @@ extension SubmittedCredential: WireInput {
     package static let schemaName = "CredentialInput"
     package static let members: [WireMember<SubmittedCredential>] = [
         .field("kind", \.kind.rawValue, as: .oneOf(all: CredentialKind.self), "What it is."),
-        .secret(
-            "secret",
-            { $0.secret },
-            isRequired: true,
-            "The credential or subject, 1 to 8192 bytes."
-        ),
+        .secret("secret", { $0.secret }, isRequired: true, "Its value, 1 to 8192 bytes."),
         .field("client_id", \.clientID, as: .line, "Required when the provider has several."),
         .field(
             "subject",
