@@ -213,11 +213,13 @@ package struct PurgeCounts: Hashable, Sendable {
         entries.removeAll {
             $0.action == .notLookedFor || $0.action == .passedOver(.spelledOtherwise)
                 || (isLookedFor && $0.action == .withoutKeys)
+                // What was left for another reason may be gone now; a whole pass counts all of it.
+                || (isWhole && ($0.action == .shared || $0.passedOver != nil))
         }
         for entry in noteReached(by: other, isWhole: isWhole) {
             if let index = entries.firstIndex(where: { $0.isSame(as: entry) }) {
                 // What was left alone is still there: seen again, it is the same.
-                let before = entry.action.isLeft ? 0 : entries[index].rowCount
+                let before = entry.action.code.isLeft ? 0 : entries[index].rowCount
                 entries[index].rowCount = before + entry.rowCount
                 entries[index].newerCount = entry.newerCount
             } else {
@@ -269,17 +271,17 @@ package struct PurgeCounts: Hashable, Sendable {
     }
 
     var workedPlaces: [String] {
-        entries.filter { !$0.action.isLeft && $0.rowCount > 0 }
+        entries.filter { !$0.action.code.isLeft && $0.rowCount > 0 }
             .reduce(into: []) { if !$0.contains($1.name) { $0.append($1.name) } }
     }
 
     package var workedCount: Int {
-        entries.reduce(0) { $1.action.isLeft ? $0 : $0 + $1.rowCount }
+        entries.reduce(0) { $1.action.code.isLeft ? $0 : $0 + $1.rowCount }
     }
 
     /// Without what a rule keeps anyway.
     package var newerCount: Int {
-        entries.reduce(0) { $1.action.isLeft ? $0 : $0 + $1.newerCount }
+        entries.reduce(0) { $1.action.code.isLeft ? $0 : $0 + $1.newerCount }
     }
 
     package var heldCount: Int {

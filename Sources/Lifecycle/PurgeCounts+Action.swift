@@ -7,6 +7,15 @@ extension PurgeCounts {
             case notLookedFor = "not_looked_for"
             case withoutKeys = "without_keys"
             case passedOver = "passed_over"
+
+            /// The rows are still there, so that the next pass counts the same ones.
+            package var isLeft: Bool {
+                switch self {
+                case .held, .shared, .accepted, .passedOver, .keep: true
+                case .delete, .anonymize, .notLookedFor, .withoutKeys, .unreached, .unsearched:
+                    false
+                }
+            }
         }
 
         /// Left alone under a hold when the purge last ran.
@@ -47,14 +56,6 @@ extension PurgeCounts {
         /// What a rule says of its rows; `nil` for what no rule did.
         package var details: Details? {
             if case .rule(_, let details) = self { details } else { nil }
-        }
-
-        /// The rows are still there, so that the next pass counts the same ones.
-        var isLeft: Bool {
-            switch self {
-            case .held, .shared, .accepted, .passedOver, .rule(.keep, _): true
-            case .notLookedFor, .withoutKeys, .unreached, .unsearched, .rule: false
-            }
         }
 
         /// The same for some rows of the rule.

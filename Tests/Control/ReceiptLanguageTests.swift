@@ -49,7 +49,8 @@ extension ControlSuite {
                 ["store": "b", "not_looked_for": "no key led into this store"],
                 ["store": "c", "accepted_until": time],
                 [
-                    "store": "d", "tables": [["table": "t", "rows": 0, "newer_rows": 2]],
+                    "store": "d", "verified": true,
+                    "tables": [["table": "t", "rows": 0, "newer_rows": 2]],
                 ],
             ]
         }
@@ -184,6 +185,33 @@ extension ControlSuite {
                 let text = ReceiptPhrase.notSearched.text(in: language)
                 let sentence = ReceiptPage.escaped(text).replacing("%", with: "app-db (letters)")
                 #expect(page.contains(sentence), "\(language)")
+            }
+        }
+
+        @Test(arguments: otherLanguages)
+        func `erased is what was verified, unless all of it is newer`(
+            _ language: MessageLanguage
+        ) {
+            let gone: JSONValue = ["table": "t", "action": "delete", "rows": 1, "newer_rows": 0]
+            let left: JSONValue = [
+                "table": "t", "action": "passed_over", "rows": 3, "newer_rows": 0,
+            ]
+            let newer: JSONValue = ["table": "u", "action": "delete", "rows": 0, "newer_rows": 2]
+            let both = JSONValue.array([left, newer])
+            let stores: [JSONValue] = [
+                ["store": "a", "verified": true, "tables": [gone]],
+                ["store": "b", "verified": true, "tables": both],
+                ["store": "c", "verified": false, "not_looked_for": "gone", "tables": both],
+                ["store": "d", "verified": true, "counts": "at_least", "tables": [newer]],
+                ["store": "e", "verified": false, "tables": [gone]],
+            ]
+            let page = ReceiptPage(receipt: ["stores": .array(stores)], language: language).html
+            let cases: [(ReceiptPhrase, String)] = [
+                (.erasedFrom, "a, d"), (.nothingNewer, "b"), (.notSearched, "c"),
+            ]
+            for (phrase, names) in cases {
+                let text = ReceiptPage.escaped(phrase.text(in: language))
+                #expect(page.contains(text.replacing("%", with: names)), "\(phrase)")
             }
         }
 

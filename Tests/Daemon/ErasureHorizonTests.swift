@@ -16,7 +16,8 @@ struct ErasureHorizonTests {
 
     private func horizon(
         _ kept: String,
-        residualCopies: [PurgeCounts.ResidualCopies] = []
+        residualCopies: [PurgeCounts.ResidualCopies] = [],
+        entries: [PurgeCounts.Entry] = []
     ) throws -> JSONValue {
         let configuration = try Bench.configuration(
             """
@@ -30,7 +31,7 @@ struct ErasureHorizonTests {
         )
         var request = try Bench.request("app-db")
         request.purges[0].endedAt = Bench.start
-        request.purges[0].counts.residualCopies = residualCopies
+        request.purges[0].counts = PurgeCounts(entries: entries, residualCopies: residualCopies)
         let scope = ErasureScope(configuration, [:])
         let statement = ReceiptStatement(request: request, scope: scope)
         return .object(statement.horizonOfAll + statement.horizon(of: request.purges[0]))
@@ -56,6 +57,21 @@ struct ErasureHorizonTests {
         let endless = PurgeCounts.ResidualCopies(text: "versions", until: nil)
         let unknown = try horizon("backups_kept = \"0s\"", residualCopies: [endless])
         #expect(unknown["erasure_horizon_unknown"] != nil)
+    }
+
+    @Test(
+        arguments: [
+            .passedOver(.spelledOtherwise), .notLookedFor, .withoutKeys, .unsearched("email"),
+            .unreached("email", via: "users.email"),
+        ] as [PurgeCounts.Action]
+    )
+    func `where data may be left, no time says that all of it is gone`(
+        _ action: PurgeCounts.Action
+    ) throws {
+        let entry = PurgeCounts.Entry(name: "t", action: action, rowCount: 0)
+        let found = try horizon("backups_kept = \"30d\"", entries: [entry])
+        #expect(found["erasure_horizon"] == nil)
+        #expect(found["erasure_horizon_unknown"] == .array([.string("app-db")]))
     }
 
     @Test func `a phrase of a kind stands with text, id and name; a text of the operator as it is`()

@@ -256,4 +256,17 @@ struct DependentStoreTests {
         )
         #expect(counts.entries.map(\.rowCount) == [1] && counts.workedCount == 0)
     }
+
+    @Test("what a later pass does not leave alone is not left any more", arguments: [true, false])
+    func leftNoMore(isWhole: Bool) {
+        var counts = PurgeCounts(entries: [
+            .init(name: "shared", action: .shared, rowCount: 2),
+            .init(name: "hidden", action: .passedOver(.hiddenFolder), rowCount: 1),
+            .init(name: "kept", action: .rule(.keep), rowCount: 3),
+        ])
+        let gone = PurgeCounts.Entry(name: "shared", action: .rule(.delete), rowCount: 2)
+        counts.add(PurgeCounts(entries: [gone]), isWhole: isWhole)
+        let left = counts.entries.filter(\.action.code.isLeft).map(\.name)
+        #expect(left == (isWhole ? ["kept"] : ["shared", "hidden", "kept"]))
+    }
 }

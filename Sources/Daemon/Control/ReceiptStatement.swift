@@ -157,9 +157,11 @@ struct ReceiptStatement: Sendable {
 
     private func kept(_ store: StoreName) -> Duration? { scope.store(store)?.backupsKept }
 
-    /// `nil` when it is unknown how long backups or the store's own copies are kept.
+    /// `nil` when it is unknown how long backups or the store's own copies are kept, or where
+    /// nothing says that all of the user's data was found.
     private func end(of work: PurgeWork) -> WallTime? {
-        guard let kept = kept(work.store), let endedAt = work.endedAt else { return nil }
+        guard work.isLookedFor, let kept = kept(work.store), let endedAt = work.endedAt
+        else { return nil }
         var end = endedAt + kept
         for copy in work.counts.residualCopies {
             guard let until = copy.until else { return nil }

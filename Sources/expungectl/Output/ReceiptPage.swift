@@ -90,9 +90,7 @@ struct ReceiptPage {
     private var ownSummary: [String] {
         let isDeletion = receipt["kind"] != "revoke_tokens"
         let stores = items("stores")
-        let erased = stores.filter {
-            $0["not_looked_for"] == nil && $0["accepted_until"] == nil && !isNewerOnly($0)
-        }
+        let erased = stores.filter { $0["verified"] == true && !isNewerOnly($0) }
         var sentences: [String] = []
         if isDeletion, stores.isEmpty { sentences.append(phrase(.noStore)) }
         let groups: [(ReceiptPhrase, [JSONValue])] = [
@@ -175,11 +173,9 @@ struct ReceiptPage {
 
     /// Whether all that was found there is newer than the request.
     private func isNewerOnly(_ store: JSONValue) -> Bool {
-        let entries = array(store["tables"]).filter {
-            let code = action(of: $0)
-            return code != .keep && code != .shared
-        }
-        return !entries.isEmpty && entries.allSatisfy { $0["rows"] == 0 }
+        let entries = array(store["tables"]).filter { action(of: $0)?.isLeft != true }
+        return store["verified"] == true && store["counts"] == nil
+            && entries.allSatisfy { $0["rows"] == 0 }
             && entries.contains { ($0["newer_rows"] ?? 0) != 0 }
     }
 
