@@ -177,6 +177,8 @@ package struct Tombstone: Hashable, Sendable {
     /// Only rows not newer than this are meant; ``erasedAt`` where the request's own is not known.
     package let cutoff: WallTime
     package let isKey: Bool
+    /// From which an operator gave up erasing: what is there never went.
+    package var givenUp: Set<StoreName> = []
 
     package init(
         hash: [UInt8],

@@ -87,18 +87,22 @@ extension RecheckRun {
             report.change(name) { ($0.error, $0.detail) = ("cannot_list", why) }
             return .next
         case .found(let users):
-            let works = users.compactMap { work(for: $0.user, $0.hash) }
+            let works = users.compactMap { work(for: $0.user, $0.hash, in: name) }
             agenda.insert(contentsOf: batches(works, in: name, &context), at: 0)
             guard !isDrill else { return .next }
             return .enter(.findingBegun(name, besides: Set(works.map(\.tombstone.hash))))
         }
     }
 
-    private func work(for user: UserID, _ hash: [UInt8]) -> RecheckBatch.Work? {
-        tombstones[hash].map {
-            let cutoff = max($0.cutoff, terms.restoredAt ?? .distantPast)
-            return RecheckBatch.Work($0, user, cutoff: cutoff)
-        }
+    private func work(
+        for user: UserID,
+        _ hash: [UInt8],
+        in name: StoreName
+    ) -> RecheckBatch.Work? {
+        guard let tombstone = tombstones[hash] else { return nil }
+        if case .sample = kind, tombstone.givenUp.contains(name) { return nil }
+        let cutoff = max(tombstone.cutoff, terms.restoredAt ?? .distantPast)
+        return RecheckBatch.Work(tombstone, user, cutoff: cutoff)
     }
 
     /// All ids of a request are in one batch: none leads on while another one stays.

@@ -23,8 +23,36 @@ extension StateDatabase {
                 last = row.int("sequence")
                 return try Tombstone(row)
             }
-            return (page, last)
+            let givenUp = try Self.givenUp(after: position, through: last, database)
+            return (
+                page.map { tombstone -> Tombstone in
+                    var known = tombstone
+                    known.givenUp = givenUp[tombstone.request] ?? []
+                    return known
+                },
+                last
+            )
         }
+    }
+
+    /// From which stores operators gave up erasing, by the requests of tombstones.
+    private static func givenUp(
+        after position: Int,
+        through last: Int,
+        _ database: any StateConnection
+    ) throws -> [RequestID: Set<StoreName>] {
+        var found: [RequestID: Set<StoreName>] = [:]
+        let sql = """
+            SELECT p.request_id, p.store, p.counts
+            FROM tombstones t JOIN purges p ON p.request_id = t.request_id
+            WHERE t.sequence > ? AND t.sequence <= ? AND p.counts LIKE '%"spelled_otherwise"%'
+            """
+        try database.each(sql, [.int(position), .int(last)]) { row in
+            guard try PurgeCounts(columnText: row.text("counts")).isGivenUp else { return }
+            let id = try row.requestID("request_id")
+            found[id, default: []].insert(row.store("store"))
+        }
+        return found
     }
 
     /// The requests of which the tombstone of a user is known.

@@ -49,6 +49,23 @@ struct RecheckRunTests {
         #expect(calls.suffix(2) == ["forgetLate", "list crm own"])
     }
 
+    @Test(arguments: [[], [RunMachine.crm], [Sample.database]] as [Set<StoreName>])
+    func `a sample does not look where an operator gave up erasing`(
+        _ givenUp: Set<StoreName>
+    ) throws {
+        var tombstone = RunMachine.tombstone
+        tombstone.givenUp = givenUp
+        var machine = RunMachine(.sample(after: 0))
+        machine.environment = RunMachine.single()
+        let user = try #require(RunMachine.user)
+        machine.send([
+            .begin, .loaded([tombstone], next: 1), .listed(.found([(user, RunMachine.hash)])),
+        ])
+        let isAsked = machine.effects.map(\.call).contains("verify app-db own")
+        #expect(isAsked != givenUp.contains(Sample.database))
+        #expect(machine.run.phase.isEnded != isAsked)
+    }
+
     @Test func `holds that come between are no failed tries, and what is purged is noted once`()
         throws
     {

@@ -181,4 +181,22 @@ struct StateKeyTombstoneTests {
             #expect(page.allSatisfy { $0.erasedAt == Self.start + .seconds(60) })
         }
     }
+
+    @Test func `a sample knows from which stores an operator gave up erasing`() async throws {
+        let fixture = try StateFixture()
+        let entries: [PurgeCounts.Entry] = [
+            .init(name: "app-db", action: .passedOver(.spelledOtherwise), rowCount: 0),
+            .init(name: "spelled_otherwise", action: .rule(.delete), rowCount: 1),
+        ]
+        for (user, entry) in zip(["a", "b"], entries) {
+            let open = try await fixture.open(user)
+            var done = open.request.completed()
+            done.purges[0].counts.entries = [entry]
+            try await fixture.save(done, was: open.request)
+        }
+        let all = try await fixture.database.tombstones(after: 0, limit: 10)
+        #expect(all.page.map(\.givenUp) == [[StoreName("app-db")], []])
+        let rest = try await fixture.database.tombstones(after: all.position, limit: 10)
+        #expect(rest.page.isEmpty)
+    }
 }
