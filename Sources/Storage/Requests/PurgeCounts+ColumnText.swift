@@ -11,8 +11,11 @@ import Lifecycle
 /// unknown, and `["at least"]` where one never was.
 extension PurgeCounts {
     static let emptyColumnText = "[]"
-    private static let begun = "begun"
-    private static let atLeast = "at least"
+
+    private enum Word: String {
+        case begun
+        case atLeast = "at least"
+    }
 
     var columnText: String {
         guard self != PurgeCounts() else { return Self.emptyColumnText }
@@ -39,18 +42,18 @@ extension PurgeCounts {
                     }
                 }
             }
-            if isPassOpen { writer.array { $0.string(Self.begun) } }
-            if isAtLeast { writer.array { $0.string(Self.atLeast) } }
+            if isPassOpen { writer.array { $0.string(Word.begun.rawValue) } }
+            if isAtLeast { writer.array { $0.string(Word.atLeast.rawValue) } }
         }
     }
 
     init(columnText: String) throws {
         self.init()
         guard columnText != Self.emptyColumnText else { return }
-        var words: Set<String> = []
+        var words: Set<Word> = []
         for row in try ColumnText(columnText, "counts").rows() {
             switch row.count {
-            case 1: words.insert(try row.text(0))
+            case 1: words.insert(try row.choice(0, as: Word.self))
             case 2:
                 let until = try row.optional(1, row.time)
                 residualCopies.append(ResidualCopies(text: try row.text(0), until: until))
@@ -70,7 +73,7 @@ extension PurgeCounts {
                 )
             }
         }
-        restore(isPassOpen: words.contains(Self.begun), isAtLeast: words.contains(Self.atLeast))
+        restore(isPassOpen: words.contains(.begun), isAtLeast: words.contains(.atLeast))
     }
 }
 

@@ -39,7 +39,7 @@ import Testing
     @Test(arguments: [
         #"[["t","mask",1,0]]"#, #"[["t","keep: tax",1,0]]"#, #"[["t","keep",1,0,"tax"]]"#,
         #"[["t","keep",1,0,null,"tax",null,false,"some"]]"#, #"[["t","unreached",1,0,"a"]]"#,
-        #"[["t","unsearched",1,0]]"#, #"[["t","passed_over",1,0,"other"]]"#,
+        #"[["t","unsearched",1,0]]"#, #"[["t","passed_over",1,0,"other"]]"#, #"[["at_least"]]"#,
     ])
     func `no other text is an action`(text: String) {
         #expect(throws: StorageError.self) { try PurgeCounts(columnText: text) }
