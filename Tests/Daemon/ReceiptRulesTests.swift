@@ -185,6 +185,15 @@ struct ReceiptRulesTests {
         #expect(!summary.contains("The user's data was erased from 'app-db'"))
     }
 
+    @Test func `a second abandon keeps who gave up before, and why`() {
+        let first = AbandonNote(uid: 1001, reason: "the provider closed")
+        #expect(first.following(nil) == first && first.following(first) == first)
+        let second = AbandonNote(uid: 1002, reason: "no such row").following(first)
+        #expect(second.uid == 1002)
+        #expect(second.reason == "no such row (before that, uid 1001: the provider closed)")
+        #expect(AbandonNote(text: second.text) == second)
+    }
+
     @Test func `a rule to whose rows nothing led is named, and its store is not verified`()
         async throws
     {

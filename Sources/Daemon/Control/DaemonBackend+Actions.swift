@@ -58,7 +58,8 @@ extension DaemonBackend {
         if case .abandon(let reason, _) = action {
             before = try await attempt(action.verb) { try await parts.state.note(name) }
             // Before the verdict, or a crash in between would leave a receipt without its reason.
-            let note = AbandonNote(uid: caller.actorUID, reason: reason).text
+            let note = AbandonNote(uid: caller.actorUID, reason: reason)
+                .following(before.flatMap(AbandonNote.init(text:))).text
             try await attempt(action.verb) { try await parts.state.setNote(name, to: note) }
         }
         let outcome = try await attempt(action.verb) { try await parts.engine.operate(id, event) }

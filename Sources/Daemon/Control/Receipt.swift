@@ -190,7 +190,7 @@ extension PurgeWork {
     }
 }
 
-/// Who gave up on revoking and why; kept beside the request, for the receipt.
+/// Who gave up what a request waited for, and why; kept beside it, for the receipt.
 struct AbandonNote: Hashable, Sendable {
     let uid: UInt32
     let reason: String
@@ -204,6 +204,13 @@ extension AbandonNote {
     }
 
     var text: String { "\(uid) \(reason)" }
+
+    /// A request may be abandoned more than once, for one thing after another.
+    func following(_ earlier: AbandonNote?) -> AbandonNote {
+        guard let earlier, earlier != self else { return self }
+        let all = "\(reason) (before that, uid \(earlier.uid): \(earlier.reason))"
+        return AbandonNote(uid: uid, reason: all)
+    }
 
     static func name(of id: RequestID) -> String { "abandon:\(id)" }
 
