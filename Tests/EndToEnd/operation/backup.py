@@ -188,6 +188,15 @@ def scheduled(checks, stage):
     arrange()
     checks.equal("the script makes the first backup", night("1"), (0, ""))
     checks.equal("     with the number 1", [name[:16] for name in backups()], ["expunged-000001-"])
+    arrange(3)
+    os.symlink("/not/mounted", os.path.join(place, "expunged-000007-2999-01-01T000000Z.tar"))
+    checks.equal("a link to a disk that is away is an older backup", night("1"), (0, ""))
+    checks.equal("     and the new one is left", [name[:16] for name in backups()],
+                 ["expunged-000008-"])
+    old = arrange(999999)
+    status, text = night("1")
+    checks.check("behind the last number nothing is made or removed",
+                 status == 78 and "999999" in text and backups() == old, text)
 
 
 def sound(checks, stage, number, path, before, key):
