@@ -24,14 +24,12 @@ extension StateDatabase {
                 return try Tombstone(row)
             }
             let givenUp = try Self.givenUp(after: position, through: last, database)
-            return (
-                page.map { tombstone -> Tombstone in
-                    var known = tombstone
-                    known.givenUp = givenUp[tombstone.request] ?? []
-                    return known
-                },
-                last
-            )
+            let known = page.map { tombstone -> Tombstone in
+                var known = tombstone
+                known.givenUp = givenUp[tombstone.request] ?? []
+                return known
+            }
+            return (known, last)
         }
     }
 
@@ -44,7 +42,7 @@ extension StateDatabase {
         var found: [RequestID: Set<StoreName>] = [:]
         let sql = """
             SELECT p.request_id, p.store, p.counts
-            FROM tombstones t JOIN purges p ON p.request_id = t.request_id
+            FROM tombstones t CROSS JOIN purges p ON p.request_id = t.request_id
             WHERE t.sequence > ? AND t.sequence <= ? AND p.counts LIKE '%"spelled_otherwise"%'
             """
         try database.each(sql, [.int(position), .int(last)]) { row in
