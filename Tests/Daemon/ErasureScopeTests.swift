@@ -217,6 +217,27 @@ struct ErasureScopeTests {
         #expect(receipt.split(separator: "at_least").count == 2, "not of the other store")
     }
 
+    @Test(
+        arguments: [
+            .notLookedFor, .passedOver(.spelledOtherwise), .unreached("email", via: "users.email"),
+        ] as [PurgeCounts.Action]
+    )
+    func `a report says as the receipt does why a store was not looked for`(
+        _ action: PurgeCounts.Action
+    ) async throws {
+        let bench = try Bench()
+        try await bench.enforce(Self.store)
+        let entry = PurgeCounts.Entry(name: "posts", action: action, rowCount: 0)
+        let id = try await Self.complete("alice", on: bench, entries: [entry])
+        let receipt = try await Self.receipt(id, bench, under: Self.store)
+        let reason = try #require(receipt["stores"]?.array?.first?["not_looked_for"]?.string)
+        let month = try #require(CalendarMonth("2027-01"))
+        let backend = try bench.backend(more: Self.store)
+        let kept = try await backend.report(month, timeZone: nil, caller: Self.caller).kept
+        let found = kept.filter { $0.store == "app-db" && $0.table.isEmpty }
+        #expect(found.map(\.reason) == [reason] && found.map(\.requests) == [1])
+    }
+
     @Test func `a store that came too late for a deletion is named`() async throws {
         let bench = try Bench()
         let late = Self.files.replacing("\"uploads\"", with: "\"late\"")

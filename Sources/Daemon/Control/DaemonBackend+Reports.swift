@@ -204,9 +204,7 @@ struct LeftData {
             rows[place, default: 0] += data.rowCount
         }
         if !group.work.isLookedFor {
-            let reason =
-                group.work.counts.isGivenUp
-                ? ReceiptSentence.spelledOtherwise.text : "not searched: no key led there"
+            let reason = group.work.counts.whyNotLookedFor
             rows[Place(store: group.work.store.rawValue, table: "", reason: reason)] = 0
         }
         for (place, count) in rows { add(count, at: place, of: group.requestCount) }

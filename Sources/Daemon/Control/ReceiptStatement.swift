@@ -181,7 +181,7 @@ extension PurgeCounts {
         unreached.map { "\($0.name) (\($0.action.detail ?? ""))" }.joined(separator: ", ")
     }
 
-    fileprivate var whyNotLookedFor: String {
+    var whyNotLookedFor: String {
         isGivenUp
             ? ReceiptSentence.spelledOtherwise.text
             : isWithoutAnyKey
