@@ -120,9 +120,10 @@ extension Revocation {
         return advanceCredential(now: now, traits: policy.traits)
     }
 
-    /// The subject goes first, since it ends all tokens. Refresh tokens follow, since a dead one
-    /// says more, and those of an earlier grant are last: their revocation could end a later grant
-    /// before its own tokens are asked about.
+    /// The subject goes first: it ends all tokens.
+    ///
+    /// Refresh tokens follow, since a dead one says more. Those of an earlier grant are last: their
+    /// revocation could end a later grant before its own tokens are asked about.
     private mutating func advanceCredential(now: WallTime, traits: ProviderTraits) -> RevocationStep
     {
         let order = credentials.indices.filter { !credentials[$0].step.isFinal }.sorted {

@@ -5,8 +5,7 @@ import Testing
 struct ApprovalPartsTests {
     private static let second = StoreName("uploads")
 
-    private static func part(_ store: StoreName, _ rows: Int, rule: String = "") -> PurgePlan.Part
-    {
+    private static func part(_ store: StoreName, _ rows: Int, rule: String = "") -> PurgePlan.Part {
         PurgePlan.Part(
             store: store,
             items: [PlanItem(name: "posts", action: .delete, count: rows)],
@@ -54,8 +53,7 @@ struct ApprovalPartsTests {
         #expect(try Self.done(&machine, Self.second) == [.verify(Sample.database)])
     }
 
-    @Test func `a store that was held is compared when it no longer is, and nothing else`() throws
-    {
+    @Test func `a store that was held is compared when it no longer is, and nothing else`() throws {
         var machine = try Self.purging(holds: [Self.hold])
         #expect(machine.request.purges.map(\.isBusy) == [false, true])
         try Self.done(&machine, Self.second)

@@ -175,7 +175,10 @@ struct OAuth2GrantTests {
         }
     }
 
-    @Test("a full page of other clients may hide the client", arguments: [(99, true), (100, false)])
+    @Test(
+        "a full page of other clients may hide the client",
+        arguments: [(99, true), (100, false)]
+    )
     func fullPage(_ count: Int, _ isWhole: Bool) async throws {
         let other = #"{"consent_request":{"client":{"client_id":"other"}}}"#
         let page = "[" + Array(repeating: other, count: count).joined(separator: ",") + "]"

@@ -244,8 +244,7 @@ struct KeySourceTests {
         CREATE TABLE drafts (workspace_id INTEGER NOT NULL REFERENCES workspaces (id));
         """
 
-    private static func siblings(_ app: AppDatabase) -> (users: SQLiteStore, spaces: SQLiteStore)
-    {
+    private static func siblings(_ app: AppDatabase) -> (users: SQLiteStore, spaces: SQLiteStore) {
         let mine = [TableRule(table: "accounts", column: "user_id", action: .delete), members]
         let theirs = [
             TableRule(table: "workspaces", column: "id", idType: .integer, action: .delete),

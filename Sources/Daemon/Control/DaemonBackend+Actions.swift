@@ -329,8 +329,7 @@ extension DaemonBackend {
     }
 
     /// Waiting helps where the store does not answer, and nowhere else.
-    private static func planFailed(_ store: StoreName, _ failure: EffectFailure) -> ControlProblem
-    {
+    private static func planFailed(_ store: StoreName, _ failure: EffectFailure) -> ControlProblem {
         switch failure {
         case .unreachable, .throttled, .lost:
             return ControlProblem(

@@ -185,8 +185,8 @@ extension PurgeCounts {
         isGivenUp
             ? ReceiptSentence.spelledOtherwise.text
             : isWithoutAnyKey
-            ? "no key led into this store"
-            : "no row of the user led there, or looking took too long: \(unreachedRules)"
+                ? "no key led into this store"
+                : "no row of the user led there, or looking took too long: \(unreachedRules)"
     }
 }
 

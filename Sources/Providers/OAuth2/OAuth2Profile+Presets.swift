@@ -332,14 +332,19 @@ extension UserGrants {
     /// Deletes the grants of all clients: those of one have ids of their own.
     fileprivate static let auth0 = UserGrants(
         lists: [
-            Call(method: .GET, path: "/grants", query: [("user_id", .user), ("client_id", .client)])
+            Call(
+                method: .GET,
+                path: "/grants",
+                query: [("user_id", .user), ("client_id", .client)]
+            )
         ],
         ends: [Call(method: .DELETE, path: "/grants", query: [("user_id", .user)])],
         hasAudience: true
     )
 
-    /// The first call ends consent and offline tokens of the client. Where it asks for no consent,
-    /// only the end of all the user's sessions ends its other tokens.
+    /// The first call ends consent and offline tokens of the client.
+    ///
+    /// Where it asks for no consent, only the end of all the user's sessions ends its other tokens.
     fileprivate static let keycloak = UserGrants(
         lists: [
             Call(method: .GET, path: "/users/{}/consents", values: [.user], client: "clientId"),

@@ -61,7 +61,8 @@ package struct RequestRecord: Hashable, Sendable {
         request.crashCount = row.int(.crashCount)
         request.isHeld = row.bool(.isHeld)
         request.isWithoutIdentities = row.bool(.isWithoutIdentities)
-        request.unreadSources = try row.textOrNil(.unreadSources)
+        request.unreadSources =
+            try row.textOrNil(.unreadSources)
             .map { Set(try ColumnText($0, "unread_sources").texts()) } ?? []
         request.lookup = try row.textOrNil(.lookup).map { try LookupWork(columnText: $0) }
         request.approval = try ApprovalText.decode(row.textOrNil(.approval))

@@ -78,9 +78,8 @@ extension SQLConnection {
 
     // MARK: Verification
 
-    /// Counts what is left of an order's rows, and finds what forbids to call them erased.
-    ///
-    /// - Parameter counted: What is left, where it was counted before.
+    /// Counts what is left of an order's rows, unless it was counted before, and finds what forbids
+    /// to call them erased.
     func verify(
         _ order: PurgeOrder,
         _ plan: SQLPlan<Dialect>,

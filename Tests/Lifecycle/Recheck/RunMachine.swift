@@ -70,8 +70,7 @@ struct RunMachine {
         ])
     }
 
-    static func hold(isOfRows: Bool = false, on store: StoreName = Sample.database) -> StoreHold
-    {
+    static func hold(isOfRows: Bool = false, on store: StoreName = Sample.database) -> StoreHold {
         let condition = RowFilter.Condition(column: "c", values: ["v"])
         return StoreHold(
             name: "h",

@@ -24,8 +24,7 @@ struct PostgreSQLKeyTests {
         KeyRule(name: name, user: accounts, value: name, valueType: type)
     }
 
-    private static func store(_ app: PostgreSQLFixture, keys: [KeyRule]? = nil) -> PostgreSQLStore
-    {
+    private static func store(_ app: PostgreSQLFixture, keys: [KeyRule]? = nil) -> PostgreSQLStore {
         var plan = app.plan([accounts, members])
         plan.keys =
             keys ?? [

@@ -117,7 +117,9 @@ extension OAuth2Provider {
         return await find(credential, admin) ?? .dead
     }
 
-    /// Ends what the user granted the client. A success is worth what the lists show afterwards.
+    /// Ends what the user granted the client.
+    ///
+    /// A success is worth what the lists show afterwards.
     func revokeGrants(_ credential: OpenCredential) async -> RevokeAnswer {
         guard let admin else { return .failure(.unusable) }
         guard let found = await find(credential, admin) else { return .unfit }

@@ -234,8 +234,10 @@ extension OAuth2Provider {
         return profile.sessionErrors.contains(subtype)
     }
 
-    /// Revokes a token that is in nobody's hands, with one call: whoever asks about it might rotate
-    /// it once more. Where rotation is not configured, that pauses the provider.
+    /// Revokes a token that is in nobody's hands, with one call.
+    ///
+    /// Whoever asks about it might rotate it once more. Where rotation is not configured, that
+    /// pauses the provider.
     private func giveUp(_ token: Secret, of clientID: String) async -> CheckAnswer {
         let lost = OpenCredential(kind: .refreshToken, clientID: clientID, secret: token)
         let call = profile.revocation
